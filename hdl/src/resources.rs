@@ -1,0 +1,108 @@
+//! What a configuration takes, without running a tool.
+
+use crate::config::{BLOCK_WORDS, Config};
+use nendo_model::{blocks::Inverse, image, numbers::Numbers};
+use serde::Serialize;
+
+/// Width of a word of a block memory.
+const BLOCK_BITS: u64 = 18;
+
+/// Block memories by what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Memory {
+    /// Positions.
+    pub position: u64,
+    /// Velocities.
+    pub velocity: u64,
+    /// Forces of edges that start at a particle (f_R).
+    pub force_start: u64,
+    /// Forces of edges that end at a particle (f_S).
+    pub force_end: u64,
+    /// External forces and mass classes.
+    pub external: u64,
+    /// The copy of positions that the bus reads while the engine runs.
+    pub display: u64,
+    /// Extensions, particle numbers and element classes.
+    pub edge: u64,
+    /// Table of the inverse length.
+    pub table: u64,
+}
+
+impl Memory {
+    /// The memories of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let n = config.profile.numbers();
+        let particle_sets = config.particles.div_ceil(BLOCK_WORDS);
+        let blocks = |bits: u32| u64::from(bits).div_ceil(BLOCK_BITS) * particle_sets;
+        let class = |classes: usize| classes.next_power_of_two().ilog2();
+        let number = config.particles.max(4096).next_power_of_two().ilog2();
+        let edge_bits = n.u.bits + 2 * number + class(image::ELEMENT_CLASSES);
+        Self {
+            position: blocks(3 * n.x.bits),
+            velocity: blocks(3 * n.v.bits),
+            force_start: blocks(3 * n.force_sum.bits),
+            force_end: blocks(3 * n.force_sum.bits),
+            external: blocks(3 * n.edge_force.bits + class(image::MASS_CLASSES)),
+            display: blocks(3 * n.x.operand_bits()),
+            edge: u64::from(edge_bits).div_ceil(BLOCK_BITS) * config.edges.div_ceil(BLOCK_WORDS),
+            table: u64::from(config.inverse == Inverse::Table),
+        }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        let particle =
+            self.position + self.velocity + self.force_start + self.force_end + self.external + self.display;
+        particle + self.edge + self.table
+    }
+}
+
+/// Multipliers by module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Multipliers {
+    /// Three squares, three for the unit vector, three for the rate, three for the law, three for the force
+    /// vector; one for Euler's method unless the step is the time unit; one for the table.
+    pub tem: u64,
+    /// Three for the motion; six for Euler's method unless the step is the time unit.
+    pub mpm: u64,
+}
+
+impl Multipliers {
+    /// The multipliers of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let Numbers { unit_step, .. } = *config.profile.numbers();
+        let table = u64::from(config.inverse == Inverse::Table);
+        if unit_step { Self { tem: 15 + table, mpm: 3 } } else { Self { tem: 16 + table, mpm: 9 } }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.tem + self.mpm
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nendo_model::numbers::Profile;
+
+    /// One set of 1024 particles and 5120 edges: 35 blocks and the table; the seed's 15 + 15 for its words,
+    /// plus 3 for the display copy.
+    #[test]
+    fn block_memories_as_counted_by_hand() {
+        let wide = Memory::of(&Config::minimal(Profile::Wide, Inverse::Cordic));
+        assert_eq!((wide.total(), wide.position, wide.edge), (35, 4, 15));
+        assert_eq!(Memory::of(&Config::minimal(Profile::Wide, Inverse::Table)).total(), 36);
+        assert_eq!(Memory::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic)).total(), 33);
+        let full =
+            Config { particles: 4096, edges: 20480, ..Config::minimal(Profile::Wide, Inverse::Cordic) };
+        assert_eq!(Memory::of(&full).total(), 140);
+    }
+
+    #[test]
+    fn multipliers_as_in_table_2_2() {
+        let seed = Multipliers::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic));
+        assert_eq!((seed.tem, seed.mpm, seed.total()), (16, 9, 25));
+        assert_eq!(Multipliers::of(&Config::minimal(Profile::Wide, Inverse::Table)).total(), 19);
+    }
+}

@@ -1,0 +1,79 @@
+//! Devices the engine is built for: what `bitstreams/<target>/target.toml` says.
+
+use serde::{Deserialize, Serialize};
+
+/// A device and its capacities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Name of its folder.
+    #[serde(skip_deserializing)]
+    pub name: String,
+    /// The vendor's part number.
+    pub part: String,
+    /// Device family.
+    pub family: String,
+    /// Clock the design is built for; a routed report says what was reached.
+    pub clock_mhz: f64,
+    /// Block memories of 18 Kbit.
+    pub brams: u64,
+    /// Multipliers of 18 x 18 or more.
+    pub multipliers: u64,
+    /// Flip-flops.
+    pub flip_flops: u64,
+    /// Look-up tables.
+    pub luts: u64,
+}
+
+/// A target that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown target `{name}`; one of {known}")]
+pub struct UnknownTarget {
+    name: String,
+    known: String,
+}
+
+const FILES: [(&str, &str); 5] = [
+    ("xc2v6000", include_str!("../../bitstreams/xc2v6000/target.toml")),
+    ("vc707", include_str!("../../bitstreams/vc707/target.toml")),
+    ("vcu118", include_str!("../../bitstreams/vcu118/target.toml")),
+    ("acorn", include_str!("../../bitstreams/acorn/target.toml")),
+    ("ecp5-85k", include_str!("../../bitstreams/ecp5-85k/target.toml")),
+];
+
+impl Target {
+    /// A target by name.
+    pub fn by_name(name: &str) -> Result<Self, UnknownTarget> {
+        Self::all().into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTarget {
+            name: name.to_owned(),
+            known: FILES.map(|(name, _)| name).join(", "),
+        })
+    }
+
+    /// All targets.
+    ///
+    /// # Panics
+    /// If a target file in this repository is malformed, which its test would have shown.
+    pub fn all() -> Vec<Self> {
+        FILES
+            .iter()
+            .map(|(name, text)| {
+                let target: Self =
+                    toml::from_str(text).unwrap_or_else(|e| panic!("bitstreams/{name}/target.toml: {e}"));
+                Self { name: (*name).to_owned(), ..target }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_file_parses() {
+        assert_eq!(Target::all().len(), FILES.len());
+        assert_eq!(Target::by_name("xc2v6000").unwrap().brams, 144);
+        assert!(Target::by_name("nope").unwrap_err().to_string().contains("xc2v6000"));
+    }
+}

@@ -1,0 +1,110 @@
+//! The command line: one file per verb.
+//!
+//! Every command prints text for people on stderr and, with `--json`, exactly one JSON object on stdout.
+//! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
+
+mod compare;
+mod estimate;
+mod options;
+mod run;
+mod scene;
+
+use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Soft objects in hardware: simulate dough, food and tissue on an FPGA engine or its bit-accurate model.
+#[derive(Parser, Debug)]
+#[command(name = "nendo", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    /// Print exactly one JSON object on stdout
+    #[arg(long, global = true)]
+    json: bool,
+    /// Only errors on stderr
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  nendo run cube9 --seconds 1             run the papers' 9x9x9 box on the bit-accurate model
+  nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
+  nendo scene check my.toml               is this scene file sound, stable, and within range?
+  nendo estimate block16                  memory, multipliers and rate on an FPGA";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a scene on an engine
+    Run(run::Args),
+    /// Measure an engine's error against the reference over time
+    Compare(compare::Args),
+    /// Make, describe and check scenes
+    #[command(subcommand)]
+    Scene(scene::Command),
+    /// What hardware a configuration takes and how fast it is, without running a tool
+    Estimate(estimate::Args),
+}
+
+/// Why a command ends badly.
+#[derive(Debug)]
+enum Failure {
+    /// Wrong usage or bad input: exit code 2.
+    Input(anyhow::Error),
+    /// The run failed: exit code 1. What it found so far, if anything, for `--json`.
+    Run(anyhow::Error, Option<Value>),
+}
+
+impl Failure {
+    fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Run(error, None)
+    }
+}
+
+/// Where a command's text goes.
+#[derive(Clone, Copy, Debug)]
+struct Console {
+    quiet: bool,
+}
+
+impl Console {
+    fn say(self, text: impl AsRef<str>) {
+        if !self.quiet {
+            eprintln!("{}", text.as_ref());
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console { quiet: cli.quiet };
+    let result = match cli.command {
+        Command::Run(args) => run::main(&args, console),
+        Command::Compare(args) => compare::main(&args, console),
+        Command::Scene(command) => scene::main(&command, console),
+        Command::Estimate(args) => estimate::main(&args, console),
+    };
+    let (code, error, value) = match result {
+        Ok(value) => (0, None, Some(value)),
+        Err(Failure::Input(error)) => (2, Some(error), None),
+        Err(Failure::Run(error, value)) => (1, Some(error), value),
+    };
+    if let Some(error) = &error {
+        eprintln!("nendo: {error:#}");
+    }
+    if cli.json {
+        let mut value = value.unwrap_or_else(|| json!({}));
+        if let Some(error) = error {
+            value["error"] = json!(format!("{error:#}"));
+        }
+        println!("{value}");
+    }
+    ExitCode::from(code)
+}

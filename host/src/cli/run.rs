@@ -1,0 +1,165 @@
+//! `nendo run`: a scene on an engine.
+
+use super::{
+    Console, Failure,
+    options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
+};
+use crate::{engine, output::write_whole, picture, progress};
+use anyhow::Context;
+use nendo_model::scene::Scene;
+use serde_json::{Value, json};
+use std::{fmt::Write, path::PathBuf, time::Instant};
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = scenes_help() + "
+Examples:
+  nendo run cube9 --engine model --seconds 1 --json
+  nendo run table3 --profile paper-2003 --steps 0 --probe-edge 0
+  nendo run my.toml --engine f64 --out out/my")]
+pub(super) struct Args {
+    #[command(flatten)]
+    scene: SceneArg,
+    #[command(flatten)]
+    engine: EngineArgs,
+    #[command(flatten)]
+    length: LengthArgs,
+    /// Compute the edges in a random order; the result is the same
+    #[arg(long, value_name = "SEED")]
+    shuffle_edges: Option<u64>,
+    /// Show what this element computes at the end
+    #[arg(long, value_name = "EDGE")]
+    probe_edge: Option<usize>,
+    /// Write report.json, state.csv and picture.svg into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+    let scene = args.scene.open()?;
+    let edges = scene.mesh.edges.len();
+    if let Some(edge) = args.probe_edge.filter(|&e| e >= edges) {
+        return Err(Failure::input(anyhow::anyhow!(
+            "--probe-edge {edge}: the scene has {edges} edges (0 to {})",
+            edges - 1
+        )));
+    }
+    args.engine.check_stability(&scene, console)?;
+    let mut options = args.engine.options();
+    options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
+    let mut engine = engine::open(&scene, &options).map_err(Failure::input)?;
+    let steps = args.length.steps(&scene);
+    let kind = serde_json::to_value(options.kind).map_err(anyhow::Error::from)?;
+    let fixed = options.kind.is_fixed_point();
+    console.say(format!(
+        "{}: {} particles, {edges} edges, {steps} steps of {} s on {}{}",
+        scene.name,
+        scene.mesh.particles.len(),
+        scene.step,
+        kind.as_str().unwrap_or_default(),
+        if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
+    ));
+
+    let started = Instant::now();
+    let done = progress::in_pieces(&scene.name, steps, |n| {
+        engine.advance(n)?;
+        anyhow::Ok(engine.trouble().is_none())
+    })?;
+    let wall = started.elapsed().as_secs_f64();
+
+    let overflow = engine.overflow();
+    let headroom = engine.headroom(&scene);
+    let probe = args.probe_edge.map(|edge| engine.probe(edge)).transpose()?;
+    let report = json!({
+        "scene": scene.name,
+        "engine": kind,
+        "profile": fixed.then_some(options.profile),
+        "inverse": fixed.then_some(options.inverse),
+        "modules": args.engine.hardware.modules,
+        "particles": scene.mesh.particles.len(),
+        "edges": edges,
+        "steps": done,
+        "simulated_s": done as f64 * scene.step,
+        "wall_s": wall,
+        "edges_per_s": done as f64 * edges as f64 / wall,
+        "cycles_per_step": engine.cycles_per_step(),
+        "state_digest": engine.state_digest()?,
+        "overflow": overflow.any(),
+        "overflow_sources": overflow.sources().collect::<Vec<_>>(),
+        "headroom": headroom,
+        "probe": probe,
+    });
+    if let Some(text) = engine.trouble() {
+        return Err(Failure::Run(
+            anyhow::anyhow!("stopped within {done} of {steps} steps: {text}"),
+            Some(report),
+        ));
+    }
+    if let Some(probe) = probe {
+        console.say(probe.line(fixed.then_some(options.profile)));
+    }
+    console.say(format!(
+        "{:.3} s simulated in {wall:.3} s ({:.1} M edges/s){}\nstate {}",
+        done as f64 * scene.step,
+        done as f64 * edges as f64 / wall / 1e6,
+        engine.cycles_per_step().map_or(String::new(), |c| format!(", {c} clock cycles per step")),
+        report["state_digest"].as_str().unwrap_or_default(),
+    ));
+    if let Some(folder) = &args.out {
+        let positions = engine.positions()?;
+        let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
+        let files = [
+            ("report.json", text + "\n"),
+            ("state.csv", state_csv(&scene, &positions)),
+            ("picture.svg", picture::svg(&scene, &positions)),
+        ];
+        for (name, content) in files {
+            let path = folder.join(name);
+            write_whole(&path, content.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+        }
+        console.say(format!("wrote {}/report.json, state.csv, picture.svg", folder.display()));
+    }
+    Ok(report)
+}
+
+/// Final positions and displacements, one particle per line.
+fn state_csv(scene: &Scene, positions: &[nendo_model::mesh::Vec3]) -> String {
+    let mut csv = "particle,x_m,y_m,z_m,dx_m,dy_m,dz_m\n".to_owned();
+    for (k, (now, start)) in positions.iter().zip(&scene.mesh.particles).enumerate() {
+        let d = now - start;
+        let _ = writeln!(csv, "{k},{},{},{},{},{},{}", now.x, now.y, now.z, d.x, d.y, d.z);
+    }
+    csv
+}
+
+/// The numbers 0 to n-1 in an order that depends on the seed alone.
+fn shuffled(n: u32, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n).collect();
+    let mut state = seed;
+    let mut next = || {
+        // SplitMix64
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    for k in (1..order.len()).rev() {
+        order.swap(k, (next() % (k as u64 + 1)) as usize);
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_are_permutations_that_differ_by_seed() {
+        let (a, b) = (shuffled(1000, 1), shuffled(1000, 2));
+        assert_ne!(a, b);
+        assert_eq!(a, shuffled(1000, 1));
+        let mut sorted = a;
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..1000));
+    }
+}

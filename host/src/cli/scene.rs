@@ -1,0 +1,268 @@
+//! `nendo scene`: make, describe and check scenes.
+
+use super::{
+    Console, Failure,
+    options::{SceneArg, unstable},
+};
+use crate::{output::write_whole, progress};
+use anyhow::{Context, anyhow};
+use nendo_model::{
+    blocks::Inverse,
+    image::Image,
+    numbers::Profile,
+    reference::{Integrator, Reference},
+    scaling::{Expectation, Scaling},
+    scene::{ScalingRequest, Scene, Support},
+    stability::Stability,
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum Command {
+    /// Write a scene file for a box of particles
+    Box(BoxArgs),
+    /// Describe a scene
+    Info(InfoArgs),
+    /// Check a scene: is it sound, is its step stable, does it fit every profile?
+    Check(CheckArgs),
+}
+
+pub(super) fn main(command: &Command, console: Console) -> Result<Value, Failure> {
+    match command {
+        Command::Box(args) => make_box(args, console),
+        Command::Info(args) => info(args, console),
+        Command::Check(args) => check(args, console),
+    }
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:
+  nendo scene box 9x9x9 --pitch 0.01 --mass 0.001 --k1 60 --c1 0.1 --c2 100 -o dough.toml")]
+pub(super) struct BoxArgs {
+    /// Particles along x, y and z, as NXxNYxNZ
+    size: String,
+    /// Distance between particles in metres
+    #[arg(long, default_value_t = 0.01)]
+    pitch: f64,
+    /// Mass of each particle in kilograms
+    #[arg(long, default_value_t = 0.001)]
+    mass: f64,
+    /// Stiffness of the Voigt part, N/m
+    #[arg(long, default_value_t = 60.0)]
+    k1: f64,
+    /// Viscosity of the Voigt part, N s/m
+    #[arg(long, default_value_t = 0.1)]
+    c1: f64,
+    /// Viscosity of the damper, N s/m (inf for an elastic object)
+    #[arg(long, default_value_t = 100.0)]
+    c2: f64,
+    /// Time step in seconds
+    #[arg(long, default_value_t = 0.001)]
+    step: f64,
+    /// Duration in seconds
+    #[arg(long, default_value_t = 1.0)]
+    duration: f64,
+    /// The file to write
+    #[arg(long, short)]
+    out: PathBuf,
+    /// Overwrite an existing file
+    #[arg(long)]
+    overwrite: bool,
+}
+
+fn make_box(args: &BoxArgs, console: Console) -> Result<Value, Failure> {
+    let sides: Vec<&str> = args.size.split('x').collect();
+    let BoxArgs { pitch, mass, k1, c1, c2, step, duration, .. } = args;
+    let text = format!(
+        "# A box of {size} particles, lying on its lowest layer.\n\
+         step = {step:?}          # s\n\
+         duration = {duration:?}      # s\n\
+         mass = {mass:?}          # kg, each particle\n\
+         gravity = [0.0, 0.0, -9.81]\n\n\
+         [mesh.box]\n\
+         size = [{sides}]\n\
+         pitch = {pitch:?}         # m\n\n\
+         [materials.dough]\n\
+         k1 = {k1:?}    # N/m\n\
+         c1 = {c1:?}    # N s/m\n\
+         c2 = {c2:?}    # N s/m; inf makes an elastic object\n\n\
+         [[pins]]\n\
+         on = {{ face = \"z-min\" }}\n\n\
+         # Press the top for half a second, then let go:\n\
+         # [[forces]]\n\
+         # on = {{ face = \"z-max\" }}\n\
+         # force = [0.0, 0.0, -1.0]   # N\n\
+         # share = \"total\"            # divided among the particles\n\
+         # to = 0.5                   # s\n",
+        size = args.size,
+        sides = sides.join(", "),
+    );
+    // What is written must be readable: the reader itself is the check.
+    let scene = Scene::parse(&text, &args.out.display().to_string()).map_err(Failure::input)?;
+    if args.out.exists() && !args.overwrite {
+        return Err(Failure::input(anyhow!("{} exists; use --overwrite to replace it", args.out.display())));
+    }
+    write_whole(&args.out, text.as_bytes()).with_context(|| format!("writing {}", args.out.display()))?;
+    let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
+    console.say(format!("wrote {}: {particles} particles, {edges} edges", args.out.display()));
+    Ok(json!({ "file": args.out, "particles": particles, "edges": edges }))
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct InfoArgs {
+    #[command(flatten)]
+    scene: SceneArg,
+}
+
+fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
+    let scene = args.scene.open()?;
+    let mesh = &scene.mesh;
+    let lengths: Vec<f64> = (0..mesh.edges.len()).map(|k| mesh.edge_length(k)).collect();
+    let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
+    let longest = lengths.iter().copied().fold(0.0, f64::max);
+    let valence = mesh.valences().iter().map(|v| v[0] + v[1]).max().unwrap_or(0);
+    let count = |kind: fn(&Support) -> bool| scene.support.iter().filter(|s| kind(s)).count();
+    let (pinned, moved) = (count(|s| *s == Support::Pinned), count(|s| matches!(s, Support::Moved(_))));
+    let (low, high) = mesh.bounds();
+    let stability = Stability::of(&scene, Integrator::Euler);
+    let total: f64 = scene.mass.iter().sum();
+    console.say(format!(
+        "{}: {} particles ({pinned} pinned, {moved} moved), {} edges, {} tetrahedra, {} surface triangles",
+        scene.name,
+        mesh.particles.len(),
+        mesh.edges.len(),
+        mesh.tetrahedra.len(),
+        mesh.triangles.len()
+    ));
+    let size = high - low;
+    console.say(format!(
+        "size {:.6} x {:.6} x {:.6} m, edges {shortest:.6} to {longest:.6} m, at most {valence} at a particle, mass {total:.6} kg",
+        size.x, size.y, size.z
+    ));
+    for m in &scene.materials {
+        let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
+        console.say(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
+    }
+    console.say(format!(
+        "step {} s, largest stable step {:.3e} s (set by {}), duration {} s",
+        scene.step, stability.largest_step, stability.limited_by, scene.duration
+    ));
+    let materials: Vec<Value> = scene
+        .materials
+        .iter()
+        .map(|m| json!({ "name": m.name, "k1": m.material.k1, "c1": m.material.c1, "c2": finite(m.material.c2) }))
+        .collect();
+    Ok(json!({
+        "scene": scene.name,
+        "particles": mesh.particles.len(),
+        "pinned": pinned,
+        "moved": moved,
+        "edges": mesh.edges.len(),
+        "tetrahedra": mesh.tetrahedra.len(),
+        "triangles": mesh.triangles.len(),
+        "size_m": [size.x, size.y, size.z],
+        "edge_length_m": [shortest, longest],
+        "max_valence": valence,
+        "mass_kg": total,
+        "materials": materials,
+        "step_s": scene.step,
+        "duration_s": scene.duration,
+        "largest_stable_step_s": finite(stability.largest_step),
+    }))
+}
+
+/// A number JSON can hold: infinities become null.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  nendo scene check my.toml
+  nendo scene check my.toml --rehearse       run it in f64 and suggest the best units")]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    scene: SceneArg,
+    /// Run the scene in f64 first and suggest a [scaling] table from what it really needs
+    #[arg(long)]
+    rehearse: bool,
+    /// Only this profile
+    #[arg(long, value_name = "P")]
+    profile: Option<Profile>,
+}
+
+fn check(args: &CheckArgs, console: Console) -> Result<Value, Failure> {
+    let scene = args.scene.open()?;
+    let stability = Stability::of(&scene, Integrator::Euler);
+    let mut sound = stability.is_stable();
+    console.say(if sound {
+        format!("stable: step {} s, largest stable step {:.3e} s", scene.step, stability.largest_step)
+    } else {
+        unstable(&stability)
+    });
+    let profiles = args.profile.map_or(Profile::ALL.to_vec(), |p| vec![p]);
+    let mut fits = serde_json::Map::new();
+    for profile in &profiles {
+        let verdict = match Image::new(&scene, *profile, Inverse::default()) {
+            Ok(image) => {
+                let room = image.scaling.headroom(&scene, profile.numbers());
+                console.say(format!(
+                    "{profile}: fits; expected headroom: position {:.1}x, velocity {:.1}x, extension {:.1}x, force {:.1}x",
+                    room.position, room.velocity, room.extension, room.force
+                ));
+                json!({ "fits": true, "scaling": image.scaling, "headroom": room })
+            }
+            Err(error) => {
+                // A scene that suits one profile is sound; a profile asked for by name must hold it.
+                sound &= args.profile.is_none() && *profile != Profile::Wide;
+                console.say(format!("{profile}: does not fit: {error}"));
+                json!({ "fits": false, "reason": error.to_string() })
+            }
+        };
+        fits.insert(profile.to_string(), verdict);
+    }
+    let suggestion = if args.rehearse && stability.is_stable() {
+        Some(rehearse(&scene, args.profile.unwrap_or_default(), console)?)
+    } else {
+        None
+    };
+    let report = json!({
+        "scene": scene.name,
+        "stable": stability.is_stable(),
+        "largest_stable_step_s": finite(stability.largest_step),
+        "profiles": fits,
+        "rehearsal": suggestion,
+    });
+    if sound {
+        Ok(report)
+    } else {
+        Err(Failure::Run(anyhow!("scene {} is not sound", scene.name), Some(report)))
+    }
+}
+
+fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, Failure> {
+    let mut engine = Reference::new(scene, Integrator::Euler);
+    let mut seen = Expectation::ZERO;
+    seen.observe(scene, &engine);
+    progress::in_pieces("rehearsal", scene.steps_for(scene.duration), |n| {
+        for _ in 0..n {
+            engine.advance(1);
+            seen.observe(scene, &engine);
+        }
+        Ok::<_, Failure>(!engine.has_diverged())
+    })?;
+    if engine.has_diverged() {
+        return Err(Failure::Run(anyhow!("the rehearsal diverged"), None));
+    }
+    let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(Failure::input)?;
+    console.say(format!(
+        "rehearsal over {} s: positions within {:.4e} m of the centre, velocities {:.4e} m/s, extensions {:.4e} m, forces {:.4e} N",
+        scene.duration, seen.position, seen.velocity, seen.extension, seen.force
+    ));
+    console.say(format!(
+        "suggested for profile {profile}:\n[scaling]\nlength = {:?}\nmass = {:?}\nvelocity_exponent = {}\nextension_exponent = {}",
+        fit.length, fit.mass, fit.velocity_exponent, fit.extension_exponent
+    ));
+    Ok(json!({ "peaks": seen, "scaling": fit }))
+}

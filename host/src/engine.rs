@@ -1,0 +1,235 @@
+//! Engines behind one trait: what a command needs to know of whatever computes a scene.
+
+use nendo_hdl::config::Config;
+use nendo_model::{
+    blocks::Inverse,
+    cycles::Depths,
+    engine::Model,
+    image::{Image, ImageError},
+    mesh::Vec3,
+    numbers::{Profile, text},
+    overflow::Overflow,
+    reference::{Integrator, Reference},
+    scaling::Headroom,
+    scene::Scene,
+};
+use serde::Serialize;
+
+/// Which engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    /// f64 reference: the same equations without rounding
+    F64,
+    /// Bit-accurate model of the hardware
+    Model,
+}
+
+impl EngineKind {
+    /// Whether a profile applies.
+    pub fn is_fixed_point(self) -> bool {
+        self != Self::F64
+    }
+}
+
+/// How an engine is made.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Which engine.
+    pub kind: EngineKind,
+    /// Number contract of the fixed-point engines.
+    pub profile: Profile,
+    /// Circuit of the inverse length.
+    pub inverse: Inverse,
+    /// Threads of the CPU engines.
+    pub threads: usize,
+    /// Order of edges, where it is not the scene's.
+    pub edge_order: Option<Vec<u32>>,
+    /// How the f64 engine takes a step.
+    pub integrator: Integrator,
+}
+
+/// What one element computes, for a look inside.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Probe {
+    /// The edge.
+    pub edge: usize,
+    /// F_k in newtons.
+    pub force: [f64; 3],
+    /// Voigt rate in m/s.
+    pub voigt_rate: f64,
+    /// F_k as raw words, where the engine has such.
+    pub force_raw: Option<[i64; 3]>,
+    /// Voigt rate as a raw word, where the engine forms it.
+    pub voigt_rate_raw: Option<i64>,
+}
+
+/// Something that computes a scene.
+pub trait Engine {
+    /// Takes `steps` steps.
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()>;
+    /// Steps taken so far.
+    fn step(&self) -> u64;
+    /// Particle positions in metres.
+    fn positions(&self) -> anyhow::Result<Vec<Vec3>>;
+    /// SHA-256 of the state words.
+    fn state_digest(&self) -> anyhow::Result<String>;
+    /// What has overflowed.
+    fn overflow(&self) -> Overflow;
+    /// Why the state is useless, if it is: diverged or overflowed.
+    fn trouble(&self) -> Option<String>;
+    /// Clock cycles per step, for engines that are or model hardware.
+    fn cycles_per_step(&self) -> Option<u64>;
+    /// Ratio of what words hold to what the scene is expected to need.
+    fn headroom(&self, scene: &Scene) -> Option<Headroom>;
+    /// What one element computes in the present state.
+    fn probe(&self, edge: usize) -> anyhow::Result<Probe>;
+}
+
+/// An engine at the start of a scene.
+pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, ImageError> {
+    Ok(match options.kind {
+        EngineKind::F64 => Box::new(Reference::new(scene, options.integrator)),
+        EngineKind::Model => {
+            let image = Image::new(scene, options.profile, options.inverse)?;
+            Box::new(match options.edge_order.clone() {
+                Some(order) => Model::with_order(image, options.threads, order),
+                None => Model::new(image, options.threads),
+            })
+        }
+    })
+}
+
+impl Engine for Reference {
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+        Self::advance(self, steps);
+        Ok(())
+    }
+
+    fn step(&self) -> u64 {
+        Self::step(self)
+    }
+
+    fn positions(&self) -> anyhow::Result<Vec<Vec3>> {
+        Ok(Self::positions(self).to_vec())
+    }
+
+    fn state_digest(&self) -> anyhow::Result<String> {
+        Ok(Self::state_digest(self))
+    }
+
+    fn overflow(&self) -> Overflow {
+        Overflow::NONE
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.has_diverged().then(|| "the simulation diverged: particles fly apart; shorten `step`".to_owned())
+    }
+
+    fn cycles_per_step(&self) -> Option<u64> {
+        None
+    }
+
+    fn headroom(&self, _: &Scene) -> Option<Headroom> {
+        None
+    }
+
+    fn probe(&self, edge: usize) -> anyhow::Result<Probe> {
+        let out = self.element(edge);
+        Ok(Probe {
+            edge,
+            force: out.force.into(),
+            voigt_rate: out.voigt_rate,
+            force_raw: None,
+            voigt_rate_raw: None,
+        })
+    }
+}
+
+impl Engine for Model {
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+        Self::advance(self, steps);
+        Ok(())
+    }
+
+    fn step(&self) -> u64 {
+        Self::step(self)
+    }
+
+    fn positions(&self) -> anyhow::Result<Vec<Vec3>> {
+        Ok(Self::positions(self))
+    }
+
+    fn state_digest(&self) -> anyhow::Result<String> {
+        Ok(Self::state_digest(self))
+    }
+
+    fn overflow(&self) -> Overflow {
+        Self::overflow(self)
+    }
+
+    fn trouble(&self) -> Option<String> {
+        overflow_trouble(Self::overflow(self))
+    }
+
+    fn cycles_per_step(&self) -> Option<u64> {
+        let image = self.image();
+        let depths = Depths::of(image.profile, image.inverse);
+        Some(depths.cycles_per_step(image.particles.len() as u64, image.edges.len() as u64))
+    }
+
+    fn headroom(&self, scene: &Scene) -> Option<Headroom> {
+        Some(self.image().scaling.headroom(scene, self.image().numbers()))
+    }
+
+    fn probe(&self, edge: usize) -> anyhow::Result<Probe> {
+        let (out, image) = (self.element(edge), self.image());
+        let n = image.numbers();
+        let force_lsb = image.scaling.force_lsb(n);
+        let rate_lsb = if n.unit_step {
+            image.scaling.u_lsb(n) / image.scaling.time
+        } else {
+            image.scaling.length / image.scaling.time * n.rate.lsb()
+        };
+        Ok(Probe {
+            edge,
+            force: out.force.map(|c| c as f64 * force_lsb),
+            voigt_rate: out.voigt_rate as f64 * rate_lsb,
+            force_raw: Some(out.force),
+            voigt_rate_raw: Some(out.voigt_rate),
+        })
+    }
+}
+
+/// What an overflow means to people: every source with its remedy.
+pub fn overflow_trouble(overflow: Overflow) -> Option<String> {
+    overflow.any().then(|| {
+        let advice: Vec<String> = overflow
+            .sources()
+            .map(|source| {
+                let (name, remedy) = source.advice();
+                format!("overflow in {name}: {remedy}")
+            })
+            .collect();
+        format!("{}\n(`nendo scene check --rehearse` suggests a [scaling] table)", advice.join("\n"))
+    })
+}
+
+impl Probe {
+    /// One line for people.
+    pub fn line(&self, profile: Option<Profile>) -> String {
+        let Self { edge, force: [x, y, z], voigt_rate, .. } = self;
+        let mut line = format!("edge {edge}: F = ({x:.4}, {y:.4}, {z:.4}) N, lv' = {voigt_rate:.4} m/s");
+        if let (Some(profile), Some(force), Some(rate)) = (profile, self.force_raw, self.voigt_rate_raw) {
+            let n = profile.numbers();
+            let words = force.map(|c| text(c, n.edge_force.frac)).join(", ");
+            line += &format!("; raw {force:?} = ({words}), lv' raw {rate}");
+        }
+        line
+    }
+}
+
+/// The smallest hardware that holds a scene.
+pub fn config_for(scene: &Scene, profile: Profile, inverse: Inverse) -> Config {
+    Config::for_scene(profile, inverse, scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64)
+}

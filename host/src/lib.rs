@@ -1,0 +1,9 @@
+//! nendo's host side: engines behind one trait, and the command line.
+#![deny(unsafe_code)]
+
+pub mod cli;
+pub mod engine;
+pub mod output;
+pub mod picture;
+pub mod plot;
+mod progress;

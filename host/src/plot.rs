@@ -1,0 +1,117 @@
+//! Line charts as SVG, and SVG as PNG.
+
+use anyhow::{Context, anyhow};
+use plotters::prelude::*;
+use std::{path::PathBuf, sync::Arc};
+
+/// A chart of one or more lines.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// Above the chart.
+    pub title: String,
+    /// Below the horizontal axis.
+    pub x_label: &'a str,
+    /// Beside the vertical axis.
+    pub y_label: &'a str,
+    /// Name and points of each line.
+    pub lines: Vec<(&'a str, Vec<(f64, f64)>)>,
+}
+
+const SIZE: (u32, u32) = (900, 520);
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(178, 76, 42), RGBColor(90, 110, 140), RGBColor(70, 130, 90), RGBColor(120, 80, 140)];
+const TYPEFACE: &str = "Ubuntu";
+
+/// Accepts file names a picture can have.
+pub fn picture_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg" | "png") => Ok(path),
+        _ => Err("a file name that ends in .svg or .png".to_owned()),
+    }
+}
+
+/// The chart as SVG text.
+pub fn svg(chart: &Chart<'_>) -> anyhow::Result<String> {
+    let mut text = String::new();
+    draw(chart, &mut text).map_err(|e| anyhow!("drawing the chart: {e}"))?;
+    Ok(text)
+}
+
+fn draw(chart: &Chart<'_>, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+    let points =
+        || chart.lines.iter().flat_map(|(_, line)| line).filter(|p| p.0.is_finite() && p.1.is_finite());
+    let right = points().map(|p| p.0).fold(0.0, f64::max);
+    let top = points().map(|p| p.1).fold(0.0, f64::max);
+    let some = |v: f64| if v > 0.0 { v } else { 1.0 };
+    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut area = ChartBuilder::on(&root)
+        .caption(&chart.title, (TYPEFACE, 22))
+        .margin(14)
+        .x_label_area_size(46)
+        .y_label_area_size(78)
+        .build_cartesian_2d(0.0..some(right), 0.0..some(top) * 1.08)?;
+    area.configure_mesh()
+        .x_desc(chart.x_label)
+        .y_desc(chart.y_label)
+        .label_style((TYPEFACE, 14))
+        .axis_desc_style((TYPEFACE, 16))
+        .light_line_style(RGBColor(245, 245, 245))
+        .bold_line_style(RGBColor(225, 225, 225))
+        .draw()?;
+    for ((name, line), colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
+        let style = colour.stroke_width(2);
+        area.draw_series(LineSeries::new(line.iter().copied().filter(|p| p.1.is_finite()), style))?
+            .label(*name)
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 22, y)], style));
+    }
+    area.configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE.mix(0.85))
+        .label_font((TYPEFACE, 15))
+        .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+/// An SVG picture as PNG, with the typeface that comes with the program.
+pub fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
+    use resvg::{tiny_skia, usvg};
+    let mut fonts = usvg::fontdb::Database::new();
+    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+    let options = usvg::Options { fontdb: Arc::new(fonts), ..usvg::Options::default() };
+    let tree = usvg::Tree::from_str(svg, &options).context("reading the picture")?;
+    let size = tree.size().to_int_size();
+    let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height()).context("an empty picture")?;
+    pixels.fill(tiny_skia::Color::WHITE);
+    resvg::render(&tree, tiny_skia::Transform::identity(), &mut pixels.as_mut());
+    pixels.encode_png().context("encoding the picture")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_become_svg_and_png() {
+        let chart = Chart {
+            title: "a < b".to_owned(),
+            x_label: "time [s]",
+            y_label: "error [%]",
+            lines: vec![("mean", vec![(0.0, 0.0), (1.0, 2.0), (2.0, f64::NAN)]), ("empty", vec![])],
+        };
+        let svg = svg(&chart).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("time [s]") && svg.contains("polyline"));
+        let png = png(&svg).unwrap();
+        assert_eq!(&png[1..4], b"PNG");
+        // Drawn, not blank: a blank picture of this size compresses to almost nothing.
+        assert!(png.len() > 5000, "{}", png.len());
+    }
+
+    #[test]
+    fn only_pictures_are_pictures() {
+        assert!(picture_path("a/b.svg").is_ok() && picture_path("x.png").is_ok());
+        assert!(picture_path("x.pdf").is_err() && picture_path("svg").is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! Progress on long work: a bar on a terminal, nothing elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// Runs `total` steps in pieces of about a tenth of a second, showing how far it is.
+///
+/// `piece` takes so many steps and says whether to go on. Returns the steps taken.
+pub(crate) fn in_pieces<E>(
+    what: &str,
+    total: u64,
+    mut piece: impl FnMut(u64) -> Result<bool, E>,
+) -> Result<u64, E> {
+    let bar = bar(what, total);
+    let (mut done, mut size) = (0, 1);
+    while done < total {
+        let now = size.min(total - done);
+        let started = Instant::now();
+        let go_on = piece(now)?;
+        done += now;
+        bar.set_position(done);
+        let took = started.elapsed();
+        if took < Duration::from_millis(50) {
+            size *= 2;
+        } else if took > Duration::from_millis(200) {
+            size = (size / 2).max(1);
+        }
+        if !go_on {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(done)
+}
+
+/// A bar on stderr, hidden unless that is a terminal.
+pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} steps, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_is_taken_once_and_stopping_stops() {
+        let mut taken = 0;
+        let done = in_pieces("test", 1000, |n| {
+            taken += n;
+            Ok::<_, ()>(true)
+        });
+        assert_eq!((done, taken), (Ok(1000), 1000));
+        assert_eq!(in_pieces("test", 1000, |_| Ok::<_, ()>(false)), Ok(1));
+        assert_eq!(in_pieces("test", 0, |_| Ok::<_, ()>(false)), Ok(0));
+    }
+}

@@ -1,0 +1,480 @@
+//! The engine's memory image: a scene in raw words, as it is uploaded, and the events while it runs.
+//!
+//! Model, Verilated hardware and board all start from the same image and apply the same events, so that
+//! nothing but the engine itself can make their states differ.
+
+mod motion;
+
+use crate::{
+    blocks::Inverse,
+    mesh::Vec3,
+    numbers::{Constant, ConstantRule, Law, Numbers, Profile},
+    scaling::{Scaling, ScalingError},
+    scene::{Drive, Scene, Support, Timeline},
+};
+use serde::Serialize;
+
+/// A particle's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Particle {
+    /// Stored position.
+    pub x: [i32; 3],
+    /// Stored velocity.
+    pub v: [i32; 3],
+    /// External force.
+    pub force: [i32; 3],
+    /// Class of inverse mass; 0 is held.
+    pub class: u8,
+}
+
+/// An edge's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    /// Start particle.
+    pub start: u32,
+    /// End particle.
+    pub end: u32,
+    /// Element class.
+    pub class: u8,
+    /// Stored Voigt extension.
+    pub u: i32,
+}
+
+/// The three constants of an element class, in the order of the profile's [`Law`]:
+/// A, B, c2 or K, C, D.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ElementConstants {
+    /// Times u: A or K.
+    pub extension: Constant,
+    /// Times l': B or C.
+    pub rate: Constant,
+    /// c2 (times l' - lv') or D (times f).
+    pub damper: Constant,
+}
+
+/// Everything the engine holds in registers and tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Constants {
+    /// Per element class.
+    pub elements: Vec<ElementConstants>,
+    /// Per mass class; class 0 is zero: no force moves it.
+    pub inverse_mass: Vec<Constant>,
+    /// The step, where it is not the time unit.
+    pub step: Constant,
+    /// Velocity to position increment, where the step is the time unit.
+    pub position_shift: u32,
+    /// Length rate to extension increment, where the step is the time unit.
+    pub extension_shift: u32,
+    /// Largest force component of an element.
+    pub force_limit: i32,
+}
+
+/// What is written while the engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// An external force.
+    Force([i32; 3]),
+    /// The velocity of a held particle.
+    Velocity([i32; 3]),
+}
+
+/// A write before a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Before this step.
+    pub step: u64,
+    /// To this particle.
+    pub particle: u32,
+    /// This.
+    pub write: Write,
+}
+
+/// A scene in raw words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// The number contract.
+    pub profile: Profile,
+    /// The circuit of the inverse length.
+    pub inverse: Inverse,
+    /// The units.
+    pub scaling: Scaling,
+    /// Registers and tables.
+    pub constants: Constants,
+    /// Particle memory.
+    pub particles: Vec<Particle>,
+    /// Edge memory.
+    pub edges: Vec<Edge>,
+    /// Writes while it runs, in order.
+    pub events: Vec<Event>,
+}
+
+/// Why a scene does not fit a profile.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ImageError {
+    /// A scale the profile cannot have.
+    #[error(transparent)]
+    Scaling(#[from] ScalingError),
+    /// A constant beyond the constant word.
+    #[error("{what} = {value} does not fit profile {profile} in these units ({hint})")]
+    Constant {
+        /// Which one, of which class.
+        what: String,
+        /// Its value in SI units.
+        value: f64,
+        /// The profile.
+        profile: Profile,
+        /// What to try.
+        hint: &'static str,
+    },
+    /// More masses than classes.
+    #[error(
+        "{found} different masses: the engine tells {max} apart; give particles of similar mass the same mass"
+    )]
+    Masses {
+        /// How many there are.
+        found: usize,
+        /// How many are possible.
+        max: usize,
+    },
+    /// An edge too short for the unit of length.
+    #[error(
+        "edge {edge} is {length} m long, but edges must be longer than {shortest} m when positions reach so far out (lower scaling.length, or use a more even mesh)"
+    )]
+    Short {
+        /// Which one.
+        edge: usize,
+        /// Its length.
+        length: f64,
+        /// The shortest that fits.
+        shortest: f64,
+    },
+    /// An initial value or load beyond its word.
+    #[error("{what} = {value} is beyond the range of {range} ({hint})")]
+    Range {
+        /// Which one.
+        what: String,
+        /// Its value in SI units.
+        value: f64,
+        /// What the word holds.
+        range: f64,
+        /// What to try.
+        hint: &'static str,
+    },
+}
+
+/// Classes of inverse mass, class 0 (held) included.
+pub const MASS_CLASSES: usize = 64;
+/// Classes of elements.
+pub const ELEMENT_CLASSES: usize = 64;
+
+impl Image {
+    /// The image of a scene.
+    pub fn new(scene: &Scene, profile: Profile, inverse: Inverse) -> Result<Self, ImageError> {
+        let scaling = Scaling::choose(scene, profile)?;
+        let numbers = profile.numbers();
+        let (classes, masses) = mass_classes(scene)?;
+        let constants = constants(scene, profile, &scaling, &masses)?;
+        let raw = Raw { numbers, scaling };
+        let mut particles = Vec::with_capacity(scene.mesh.particles.len());
+        for (p, position) in scene.mesh.particles.iter().enumerate() {
+            let v = if scene.support[p] == Support::Free { scene.velocity[p] } else { Vec3::zeros() };
+            particles.push(Particle {
+                x: raw.position(p as u32, *position)?,
+                v: raw.velocity(p as u32, v)?,
+                force: [0; 3],
+                class: classes[p],
+            });
+        }
+        let mut edges = Vec::with_capacity(scene.mesh.edges.len());
+        for (k, &[start, end]) in scene.mesh.edges.iter().enumerate() {
+            let u = raw.extension(k, scene.extension[k])?;
+            raw.check_length(k, scene.mesh.edge_length(k))?;
+            edges.push(Edge { start, end, class: scene.edge_material[k] as u8, u });
+        }
+        let events = events(scene, &raw, &constants, &particles)?;
+        Ok(Self { profile, inverse, scaling, constants, particles, edges, events })
+    }
+
+    /// The number contract's words.
+    pub fn numbers(&self) -> &'static Numbers {
+        self.profile.numbers()
+    }
+
+    /// A stored position in metres.
+    pub fn position(&self, raw: [i32; 3]) -> Vec3 {
+        let lsb = self.scaling.x_lsb(self.numbers());
+        Vec3::from(raw.map(f64::from)) * lsb + Vec3::from(self.scaling.origin)
+    }
+
+    /// A stored velocity in m/s.
+    pub fn velocity(&self, raw: [i32; 3]) -> Vec3 {
+        Vec3::from(raw.map(f64::from)) * self.scaling.v_lsb(self.numbers())
+    }
+
+    /// A stored extension in metres.
+    pub fn extension(&self, raw: i32) -> f64 {
+        f64::from(raw) * self.scaling.u_lsb(self.numbers())
+    }
+}
+
+/// SI values to raw words, refusing what does not fit.
+struct Raw {
+    numbers: &'static Numbers,
+    scaling: Scaling,
+}
+
+impl Raw {
+    fn word(
+        &self,
+        what: impl Fn() -> String,
+        value: f64,
+        lsb: f64,
+        word: crate::numbers::Word,
+        hint: &'static str,
+    ) -> Result<i32, ImageError> {
+        let raw = (value / lsb).round();
+        if raw.abs() <= word.max() as f64 {
+            Ok(raw as i32)
+        } else {
+            Err(ImageError::Range { what: what(), value, range: word.max() as f64 * lsb, hint })
+        }
+    }
+
+    fn vector(
+        &self,
+        what: impl Fn() -> String,
+        value: Vec3,
+        lsb: f64,
+        word: crate::numbers::Word,
+        hint: &'static str,
+    ) -> Result<[i32; 3], ImageError> {
+        let mut raw = [0; 3];
+        for k in 0..3 {
+            let part = || format!("{} ({})", what(), ["x", "y", "z"][k]);
+            raw[k] = self.word(part, value[k], lsb, word, hint)?;
+        }
+        Ok(raw)
+    }
+
+    fn position(&self, p: u32, x: Vec3) -> Result<[i32; 3], ImageError> {
+        let from_origin = x - Vec3::from(self.scaling.origin);
+        let lsb = self.scaling.x_lsb(self.numbers);
+        self.vector(
+            || format!("position of particle {p}"),
+            from_origin,
+            lsb,
+            self.numbers.x.word(),
+            "raise scaling.length",
+        )
+    }
+
+    fn velocity(&self, p: u32, v: Vec3) -> Result<[i32; 3], ImageError> {
+        let lsb = self.scaling.v_lsb(self.numbers);
+        let hint = "raise scaling.velocity_exponent or scaling.length, or shorten the step";
+        self.vector(|| format!("velocity of particle {p}"), v, lsb, self.numbers.v.word(), hint)
+    }
+
+    fn force(&self, p: u32, f: Vec3) -> Result<[i32; 3], ImageError> {
+        let lsb = self.scaling.force_lsb(self.numbers);
+        self.vector(
+            || format!("force on particle {p}"),
+            f,
+            lsb,
+            self.numbers.edge_force,
+            "raise scaling.mass",
+        )
+    }
+
+    /// An edge needs an inverse length that fits its word.
+    fn check_length(&self, edge: usize, length: f64) -> Result<(), ImageError> {
+        let units = length / self.scaling.length;
+        let shortest = 2f64.powi(self.numbers.inverse.frac + 1 - self.numbers.inverse.bits as i32);
+        match units > shortest.max(self.numbers.x.word().lsb()) {
+            true => Ok(()),
+            false => Err(ImageError::Short { edge, length, shortest: shortest * self.scaling.length }),
+        }
+    }
+
+    fn extension(&self, edge: usize, u: f64) -> Result<i32, ImageError> {
+        let lsb = self.scaling.u_lsb(self.numbers);
+        let hint = "raise scaling.extension_exponent or scaling.length";
+        self.word(|| format!("extension of edge {edge}"), u, lsb, self.numbers.u.word(), hint)
+    }
+}
+
+/// Class of each particle, and the masses of the classes from 1 on.
+fn mass_classes(scene: &Scene) -> Result<(Vec<u8>, Vec<f64>), ImageError> {
+    let mut masses: Vec<f64> =
+        (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]).collect();
+    masses.sort_by(f64::total_cmp);
+    masses.dedup();
+    if masses.len() >= MASS_CLASSES {
+        return Err(ImageError::Masses { found: masses.len(), max: MASS_CLASSES - 1 });
+    }
+    let class = |p: usize| match scene.is_free(p) {
+        true => 1 + masses.partition_point(|&m| m < scene.mass[p]) as u8,
+        false => 0,
+    };
+    Ok(((0..scene.mass.len()).map(class).collect(), masses))
+}
+
+fn constants(scene: &Scene, profile: Profile, s: &Scaling, masses: &[f64]) -> Result<Constants, ImageError> {
+    let n = profile.numbers();
+    let make = |what: &dyn Fn() -> String, value: f64, ratio: f64, hint| {
+        Constant::new(ratio, n.constants).ok_or_else(|| ImageError::Constant {
+            what: what(),
+            value,
+            profile,
+            hint,
+        })
+    };
+    let u_operand = s.u_lsb(n) * 2f64.powi(n.u.residual as i32);
+    let v_operand = s.v_lsb(n) * 2f64.powi(n.v.residual as i32);
+    let rate = v_operand * 2f64.powi(n.v.frac - n.rate.frac);
+    let force = s.force_lsb(n);
+    let stiff = "raise scaling.mass, or shorten the step";
+    let mut elements = Vec::new();
+    for class in &scene.materials {
+        let m = class.material;
+        let name = |symbol: &'static str| move || format!("{symbol} of material `{}`", class.name);
+        elements.push(match n.law {
+            Law::Rate => ElementConstants {
+                extension: make(&name("k1/(c1+c2)"), m.a(), m.a() * u_operand / rate, stiff)?,
+                rate: make(&name("c2/(c1+c2)"), m.b(), m.b(), stiff)?,
+                damper: make(
+                    &name("c2"),
+                    m.c2,
+                    m.c2 * rate / force,
+                    "raise scaling.mass, or use profile wide",
+                )?,
+            },
+            Law::Force => ElementConstants {
+                extension: make(&name("stiffness k1 c2/(c1+c2)"), m.k(), m.k() * u_operand / force, stiff)?,
+                rate: make(&name("damping c1 c2/(c1+c2)"), m.c(), m.c() * rate / force, stiff)?,
+                damper: make(
+                    &name("flow 1/c2"),
+                    m.flow(),
+                    m.flow() * force * s.time / s.u_lsb(n),
+                    "raise scaling.extension_exponent, or shorten the step",
+                )?,
+            },
+        });
+    }
+    let mut inverse_mass = vec![Constant { mantissa: 0, shift: idle_shift(n) }];
+    for &mass in masses {
+        // One step's velocity increment where the step is the unit, else the acceleration.
+        let ratio = if n.unit_step { force * s.time / s.v_lsb(n) } else { s.mass };
+        let hint = "lower scaling.mass or raise scaling.velocity_exponent";
+        inverse_mass.push(make(&|| format!("inverse of mass {mass} kg"), 1.0 / mass, ratio / mass, hint)?);
+    }
+    let step = match n.unit_step {
+        true => Constant::default(),
+        false => make(&|| "step".to_owned(), scene.step, scene.step / s.time, "raise scaling.time")?,
+    };
+    Ok(Constants {
+        elements,
+        inverse_mass,
+        step,
+        position_shift: if n.unit_step { n.position_shift(s.velocity_exponent) } else { 0 },
+        extension_shift: if n.unit_step {
+            n.extension_shift(s.velocity_exponent, s.extension_exponent)
+        } else {
+            0
+        },
+        force_limit: s.force_limit,
+    })
+}
+
+/// The shift of a constant that is zero: any would do, and a fixed rule leaves no choice.
+fn idle_shift(numbers: &Numbers) -> u32 {
+    match numbers.constants {
+        ConstantRule::Fixed(shift) => shift,
+        ConstantRule::Optimal(_) => 0,
+    }
+}
+
+fn events(
+    scene: &Scene,
+    raw: &Raw,
+    constants: &Constants,
+    particles: &[Particle],
+) -> Result<Vec<Event>, ImageError> {
+    let mut events = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for change in Timeline::new(scene).changes {
+        let (step, particle) = (change.step, change.particle);
+        match change.drive {
+            Drive::Force(force) => {
+                events.push(Event { step, particle, write: Write::Force(raw.force(particle, force)?) });
+            }
+            Drive::Move(segment) => {
+                let start = scene.mesh.particles[particle as usize];
+                let from = places.entry(particle).or_insert(particles[particle as usize].x);
+                let to = raw.position(particle, start + segment.target)?;
+                let wanted = raw.velocity(particle, segment.velocity)?;
+                let pieces = motion::pieces(raw.numbers, constants, *from, to, wanted, segment.steps)
+                    .ok_or_else(|| {
+                        let fastest = raw.numbers.v.word().max() as f64 * raw.scaling.v_lsb(raw.numbers);
+                        ImageError::Range {
+                            what: format!("prescribed speed of particle {particle}"),
+                            value: segment.velocity.amax(),
+                            range: fastest,
+                            hint: "raise scaling.velocity_exponent or scaling.length",
+                        }
+                    })?;
+                *from = to;
+                events.extend(pieces.into_iter().map(|(after, v)| Event {
+                    step: step + after,
+                    particle,
+                    write: Write::Velocity(v),
+                }));
+            }
+        }
+    }
+    events.sort_by_key(|e| e.step);
+    Ok(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::material::Material;
+
+    #[test]
+    fn table3_is_the_papers_words() {
+        let image = Image::new(&Scene::open("table3").unwrap(), Profile::Paper2003, Inverse::Cordic).unwrap();
+        let c = image.constants.elements[0];
+        assert_eq!(
+            [c.extension, c.rate, c.damper].map(|c| (c.mantissa, c.shift)),
+            [(-46, 8), (210, 8), (589, 8)]
+        );
+        assert_eq!(image.edges[0].u, 1782);
+        let [i, j] = [image.particles[0], image.particles[1]];
+        assert_eq!([j.x[0] - i.x[0], j.x[1] - i.x[1], j.x[2] - i.x[2]], [1280, 768, 256]);
+    }
+
+    #[test]
+    fn an_elastic_material_needs_the_force_law() {
+        let mut scene = Scene::open("cube9").unwrap();
+        scene.materials[0].material = Material::elastic(250.0, 20.0).unwrap();
+        let image = Image::new(&scene, Profile::Wide, Inverse::Table).unwrap();
+        assert_eq!(image.constants.elements[0].damper.mantissa, 0);
+        let error = Image::new(&scene, Profile::Paper2005, Inverse::Table).unwrap_err();
+        assert!(error.to_string().contains("use profile wide"), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_numbers() {
+        let image = |change: fn(&mut Scene)| {
+            let mut scene = Scene::open("cube9").unwrap();
+            change(&mut scene);
+            Image::new(&scene, Profile::Wide, Inverse::Table).map(|_| ()).unwrap_err().to_string()
+        };
+        let text = image(|s| s.scaling.length = Some(0.1));
+        assert!(text.starts_with("position of particle 0 (x) = -40 is beyond the range of 12.79"), "{text}");
+        let text = image(|s| s.mass.iter_mut().enumerate().for_each(|(p, m)| *m = 1.0 + (p % 100) as f64));
+        assert!(text.starts_with("100 different masses: the engine tells 63 apart"), "{text}");
+        let text = image(|s| s.scaling.mass = Some(1e-6));
+        assert!(text.contains("material") && text.contains("raise scaling.mass"), "{text}");
+    }
+}

@@ -1,0 +1,35 @@
+//! nendo's model of the deformation engine.
+//!
+//! - [`scene`]: what is simulated, in SI units ([`mesh`], [`material`], scene files, built-in scenes);
+//! - [`reference`](mod@reference): the f64 reference, and [`stability`] of a scene's step;
+//! - [`numbers`]: the number contract of each profile, [`scaling`] and [`image`]: a scene in raw words;
+//! - [`tem`], [`mpm`], [`blocks`]: the hardware's modules, integer for integer; [`engine`] runs them;
+//! - [`cycles`]: how many clocks the hardware takes.
+//!
+//! ```
+//! use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
+//! let scene = Scene::open("box:3x3x3")?;
+//! let mut engine = Model::new(Image::new(&scene, Profile::Wide, Inverse::Table)?, 1);
+//! engine.advance(100);
+//! assert!(!engine.overflow().any());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod blocks;
+pub mod cycles;
+pub mod digest;
+pub mod engine;
+pub mod image;
+pub mod material;
+pub mod mesh;
+pub mod mpm;
+pub mod numbers;
+pub mod overflow;
+pub mod reference;
+pub mod scaling;
+pub mod scene;
+pub mod stability;
+pub mod tem;
+#[cfg(feature = "testing")]
+pub mod testing;

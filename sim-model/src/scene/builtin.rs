@@ -1,0 +1,83 @@
+//! The scenes that are always there: the papers' own.
+
+use super::{ErrorScale, Force, ScalingRequest, Scene, SceneError, Support};
+use crate::{
+    material::Material,
+    mesh::{Lattice, Mesh, Vec3},
+};
+
+/// The names, for help texts.
+pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, box:NXxNYxNZ";
+
+/// Time step, particle mass and material of the 2005 experiments.
+const STEP: f64 = 0.001;
+const MASS: f64 = 1.0;
+const MATERIAL: Material = Material { k1: 250.0, c1: 20.0, c2: 100.0 };
+const PITCH: f64 = 10.0;
+
+pub(super) fn by_name(name: &str) -> Result<Option<Scene>, SceneError> {
+    Ok(Some(match name {
+        "table3" => table3(),
+        "single" => single(),
+        "cube9" => loaded_box(name, [9, 9, 9], 30.0)?,
+        "block16" => loaded_box(name, [15, 15, 16], 1.0)?,
+        _ => match name.strip_prefix("box:") {
+            Some(size) => loaded_box(name, parse_size(name, size)?, 1.0)?,
+            None => return Ok(None),
+        },
+    }))
+}
+
+fn parse_size(name: &str, text: &str) -> Result<[u32; 3], SceneError> {
+    let sides: Vec<u32> = text.split('x').map_while(|s| s.parse().ok()).collect();
+    <[u32; 3]>::try_from(sides).ok().filter(|_| text.split('x').count() == 3).ok_or_else(|| {
+        SceneError::Builtin {
+            name: name.to_owned(),
+            reason: "a box is box:NXxNYxNZ with three numbers of particles, e.g. box:9x9x9".to_owned(),
+        }
+    })
+}
+
+/// The single element of the 2003 paper's Tables 2 and 3. Its natural length is 10/256: the papers do not
+/// print it, and with this value every printed digit comes out.
+fn table3() -> Scene {
+    let mesh = Mesh {
+        particles: vec![Vec3::new(1.0, 2.0, 3.0), Vec3::new(6.0, 5.0, 4.0)],
+        edges: vec![[0, 1]],
+        ..Mesh::default()
+    };
+    let material = Material { k1: 0.5, c1: 0.5, c2: 2.3 };
+    let mut scene = Scene::uniform("table3", mesh, material, 1.0, 0.01, 0.01);
+    scene.velocity = vec![Vec3::new(4.0, 5.0, 6.0), Vec3::new(3.0, 2.0, 1.0)];
+    scene.extension = vec![7.0 - 10.0 / 256.0];
+    scene.scaling =
+        ScalingRequest { length: Some(1.0), mass: Some(1.0), time: Some(1.0), ..Default::default() };
+    scene
+}
+
+/// One element, one end fixed, pulled for a second: Fig. 2.10.
+fn single() -> Scene {
+    let mesh =
+        Mesh { particles: vec![Vec3::zeros(), PITCH * Vec3::x()], edges: vec![[0, 1]], ..Mesh::default() };
+    let mut scene = Scene::uniform("single", mesh, MATERIAL, MASS, STEP, 2.0);
+    scene.support[0] = Support::Pinned;
+    scene.forces = vec![Force { particles: vec![1], force: Vec3::new(3000.0, 0.0, 0.0), from: 0.0, to: 1.0 }];
+    scene.error_scale = ErrorScale::PeakDisplacement;
+    scene
+}
+
+/// A free box, two corners of its top face pulled: Figs 2.11 and 2.12 with 9x9x9 particles.
+fn loaded_box(name: &str, size: [u32; 3], duration: f64) -> Result<Scene, SceneError> {
+    let lattice = Lattice { size, pitch: PITCH, center: Vec3::zeros() };
+    let mesh =
+        lattice.mesh().map_err(|e| SceneError::Builtin { name: name.to_owned(), reason: e.to_string() })?;
+    let top = size[2] - 1;
+    let corners = [lattice.index([0, 0, top]), lattice.index([size[0] - 1, size[1] - 1, top])];
+    let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, duration);
+    scene.forces = [Vec3::new(6.0, 30.0, 6.0), Vec3::new(-30.0, -15.0, -30.0)]
+        .into_iter()
+        .zip(corners)
+        .map(|(force, corner)| Force { particles: vec![corner], force, from: 0.0, to: 30.0 })
+        .collect();
+    Ok(scene)
+}

@@ -1,0 +1,176 @@
+//! When what changes: forces and prescribed velocities as a list of events at whole steps.
+//!
+//! Engines never ask "which force acts now"; they run to the next event, apply it and go on. A board is
+//! driven the same way, so every engine sees the same values from the same step on.
+
+use super::{Scene, Support};
+use crate::mesh::Vec3;
+
+/// A straight piece of a prescribed motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Displacement from the initial position at its end, in metres.
+    pub target: Vec3,
+    /// Its velocity in m/s.
+    pub velocity: Vec3,
+    /// How many steps it takes; zero for standing still from here on.
+    pub steps: u64,
+}
+
+/// What happens to a particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drive {
+    /// The external force on it (gravity included) is now this, in newtons.
+    Force(Vec3),
+    /// It now moves along this segment.
+    Move(Segment),
+}
+
+/// One change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Before this step is computed.
+    pub step: u64,
+    /// The particle.
+    pub particle: u32,
+    /// What happens.
+    pub drive: Drive,
+}
+
+/// All changes of a scene, in order of steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// The changes, sorted by step and particle.
+    pub changes: Vec<Change>,
+}
+
+impl Timeline {
+    /// The changes a scene prescribes.
+    pub fn new(scene: &Scene) -> Self {
+        let mut changes = force_changes(scene);
+        changes.extend(motion_changes(scene));
+        changes.sort_by_key(|c| (c.step, c.particle));
+        Self { changes }
+    }
+}
+
+fn force_changes(scene: &Scene) -> Vec<Change> {
+    let step_of = |t: f64| if t.is_finite() { scene.steps_for(t) } else { u64::MAX };
+    // Start and end of every window, per particle.
+    let mut windows: Vec<(u32, u64, u64, Vec3)> = Vec::new();
+    for force in &scene.forces {
+        let (from, to) = (step_of(force.from.max(0.0)), step_of(force.to));
+        windows.extend(force.particles.iter().filter(|_| from < to).map(|&p| (p, from, to, force.force)));
+    }
+    windows.sort_by_key(|w| w.0);
+    let mut changes = Vec::new();
+    let mut rest = windows.as_slice();
+    for particle in 0..scene.mesh.particles.len() as u32 {
+        let mine = rest.iter().take_while(|w| w.0 == particle).count();
+        let (mine, others) = rest.split_at(mine);
+        rest = others;
+        if !scene.is_free(particle as usize) {
+            continue; // a force on a held particle moves nothing
+        }
+        let weight = scene.gravity * scene.mass[particle as usize];
+        let mut moments: Vec<u64> = mine.iter().flat_map(|w| [w.1, w.2]).filter(|&s| s != u64::MAX).collect();
+        moments.push(0);
+        moments.sort_unstable();
+        moments.dedup();
+        let mut last = Vec3::zeros();
+        for step in moments {
+            let active = mine.iter().filter(|w| (w.1..w.2).contains(&step)).map(|w| w.3);
+            let total = active.fold(weight, |sum, f| sum + f);
+            if total != last {
+                changes.push(Change { step, particle, drive: Drive::Force(total) });
+                last = total;
+            }
+        }
+    }
+    changes
+}
+
+fn motion_changes(scene: &Scene) -> Vec<Change> {
+    let segments: Vec<Vec<(u64, Segment)>> = scene
+        .motions
+        .iter()
+        .map(|motion| {
+            let mut list = Vec::new();
+            let (mut at, mut place) = (0, Vec3::zeros());
+            for &(time, target) in &motion.frames {
+                let step = scene.steps_for(time);
+                if step > at {
+                    let steps = step - at;
+                    let velocity = (target - place) / (steps as f64 * scene.step);
+                    list.push((at, Segment { target, velocity, steps }));
+                    (at, place) = (step, target);
+                }
+            }
+            list.push((at, Segment { target: place, velocity: Vec3::zeros(), steps: 0 }));
+            list
+        })
+        .collect();
+    let mut changes = Vec::new();
+    for (particle, support) in scene.support.iter().enumerate() {
+        if let Support::Moved(motion) = *support {
+            changes.extend(segments[motion as usize].iter().map(|&(step, segment)| Change {
+                step,
+                particle: particle as u32,
+                drive: Drive::Move(segment),
+            }));
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        material::Material,
+        mesh::Lattice,
+        scene::{Force, Motion},
+    };
+
+    fn pair() -> Scene {
+        let mesh = Lattice { size: [2, 1, 1], pitch: 1.0, center: Vec3::zeros() }.mesh().unwrap();
+        Scene::uniform("pair", mesh, Material::new(1.0, 1.0, 1.0).unwrap(), 2.0, 0.01, 1.0)
+    }
+
+    #[test]
+    fn overlapping_forces_add_and_end() {
+        let mut scene = pair();
+        scene.gravity = Vec3::new(0.0, 0.0, -10.0);
+        scene.forces = vec![
+            Force { particles: vec![1], force: Vec3::x(), from: 0.0, to: 0.5 },
+            Force { particles: vec![1], force: Vec3::y(), from: 0.25, to: f64::INFINITY },
+        ];
+        let timeline = Timeline::new(&scene);
+        let weight = Vec3::new(0.0, 0.0, -20.0);
+        let force = |step, particle, f| Change { step, particle, drive: Drive::Force(f) };
+        assert_eq!(
+            timeline.changes,
+            vec![
+                force(0, 0, weight),
+                force(0, 1, weight + Vec3::x()),
+                force(25, 1, weight + Vec3::x() + Vec3::y()),
+                force(50, 1, weight + Vec3::y()),
+            ]
+        );
+    }
+
+    #[test]
+    fn motions_become_segments_and_held_particles_feel_no_force() {
+        let mut scene = pair();
+        scene.motions = vec![Motion { frames: vec![(0.1, Vec3::zeros()), (0.3, Vec3::z())] }];
+        scene.support[0] = Support::Moved(0);
+        scene.support[1] = Support::Pinned;
+        scene.gravity = Vec3::z();
+        let timeline = Timeline::new(&scene);
+        let steps: Vec<u64> = timeline.changes.iter().map(|c| c.step).collect();
+        assert_eq!(steps, [0, 10, 30]);
+        let Drive::Move(segment) = timeline.changes[1].drive else { panic!("a move") };
+        assert_eq!((segment.target, segment.steps), (Vec3::z(), 20));
+        assert!((segment.velocity.z - 5.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests across nendo's crates live in this package's `tests` folder.
