@@ -4,7 +4,7 @@ use super::{
     Console, Failure,
     options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
 };
-use crate::{engine, output::write_whole, picture, progress};
+use crate::{engine, output::write_whole, picture, plot, progress};
 use anyhow::Context;
 use nendo_model::scene::Scene;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// Show what this element computes at the end
     #[arg(long, value_name = "EDGE")]
     probe_edge: Option<usize>,
-    /// Write report.json, state.csv and picture.svg into this folder
+    /// Write report.json, state.csv and a picture (SVG, PNG) into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -107,16 +107,18 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     if let Some(folder) = &args.out {
         let positions = engine.positions()?;
         let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
+        let picture = picture::svg(&scene, &positions);
         let files = [
-            ("report.json", text + "\n"),
-            ("state.csv", state_csv(&scene, &positions)),
-            ("picture.svg", picture::svg(&scene, &positions)),
+            ("report.json", (text + "\n").into_bytes()),
+            ("state.csv", state_csv(&scene, &positions).into_bytes()),
+            ("picture.png", plot::png(&picture)?),
+            ("picture.svg", picture.into_bytes()),
         ];
         for (name, content) in files {
             let path = folder.join(name);
-            write_whole(&path, content.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+            write_whole(&path, &content).with_context(|| format!("writing {}", path.display()))?;
         }
-        console.say(format!("wrote {}/report.json, state.csv, picture.svg", folder.display()));
+        console.say(format!("wrote {}/report.json, state.csv, picture.svg and .png", folder.display()));
     }
     Ok(report)
 }
