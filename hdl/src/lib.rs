@@ -1,8 +1,13 @@
 //! The deformation engine as hardware.
 //!
 //! [`config`] names what is built, [`resources`] says what it takes, [`target`] what a device has.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod blocks;
 pub mod config;
 pub mod resources;
+pub mod rtl;
 pub mod target;
+#[cfg(test)]
+mod testing;
+pub mod verilated;

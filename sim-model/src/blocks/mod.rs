@@ -4,6 +4,7 @@
 //! the normalised sum of squares m in [1, 4) to 1/sqrt(m) in (1/2, 1). What comes before ([`normalise`]) and
 //! after ([`inverse_length`]) is the same for both.
 
+pub mod accumulator;
 pub mod cordic;
 pub mod table;
 

@@ -1,0 +1,13 @@
+//! Primitive blocks, each under the name of its model twin in `nendo_model` where it computes.
+//!
+//! Blocks are pipelines unless they say otherwise: initiation interval 1, no stall, no reset, and what they
+//! put out before their first item has come through is undefined.
+
+pub mod accumulator;
+pub mod arith;
+pub mod cordic;
+pub mod delay;
+pub mod multiply;
+pub mod normalise;
+pub mod ram;
+pub mod table;

@@ -1,0 +1,123 @@
+//! A running circuit.
+
+use super::{Options, VerilatedError, build, library::Library};
+use crate::rtl::Module;
+use std::{collections::HashMap, path::Path};
+
+/// A port's number and width.
+#[derive(Clone, Copy, Debug)]
+struct PortInfo {
+    number: u32,
+    bits: u32,
+}
+
+/// A circuit that Verilator compiled, with its ports by name.
+pub struct Sim {
+    library: Library,
+    ports: HashMap<String, PortInfo>,
+    clocks: u64,
+}
+
+impl Sim {
+    /// Compiles the circuit, unless it is in the cache, and loads it. Registers start at random values
+    /// where the circuit gives none.
+    pub fn new(module: &Module, options: Options) -> Result<Self, VerilatedError> {
+        let library = Library::open(&build::library(module, options)?)?;
+        let info = |(k, port): (usize, &crate::rtl::Port)| {
+            (port.name.clone(), PortInfo { number: k as u32, bits: port.bits })
+        };
+        Ok(Self { library, ports: module.ports().iter().enumerate().map(info).collect(), clocks: 0 })
+    }
+
+    fn port(&self, name: &str) -> PortInfo {
+        *self.ports.get(name).unwrap_or_else(|| panic!("the circuit has no port {name}"))
+    }
+
+    /// Sets an input to the low bits of a number.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn set(&mut self, name: &str, value: u128) {
+        let PortInfo { number, bits } = self.port(name);
+        let value = if bits < 128 { value & ((1 << bits) - 1) } else { value };
+        for word in 0..bits.div_ceil(32) {
+            self.library.set(number, word, (value >> (32 * word)) as u32);
+        }
+    }
+
+    /// Sets an input to the low bits of a signed number.
+    pub fn set_signed(&mut self, name: &str, value: i64) {
+        self.set(name, value as i128 as u128);
+    }
+
+    /// A port's value.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn get(&self, name: &str) -> u128 {
+        let PortInfo { number, bits } = self.port(name);
+        (0..bits.div_ceil(32))
+            .fold(0, |value, word| value | u128::from(self.library.get(number, word)) << (32 * word))
+    }
+
+    /// A port's value as a signed number.
+    pub fn get_signed(&self, name: &str) -> i64 {
+        let bits = self.port(name).bits;
+        let raw = self.get(name) as u64;
+        ((raw << (64 - bits)) as i64) >> (64 - bits)
+    }
+
+    /// Lets combinational logic settle after inputs have changed.
+    pub fn settle(&mut self) {
+        self.library.eval();
+    }
+
+    /// So many rising edges of the clock.
+    pub fn tick(&mut self, clocks: u64) {
+        self.library.tick(clocks);
+        self.clocks += clocks;
+    }
+
+    /// Rising edges so far.
+    pub fn clocks(&self) -> u64 {
+        self.clocks
+    }
+
+    /// Starts writing waveforms to a file, or stops.
+    pub fn trace(&mut self, file: Option<&Path>) -> Result<(), VerilatedError> {
+        self.library.trace(file)
+    }
+
+    /// Writes coverage data for `verilator_coverage`.
+    pub fn coverage(&mut self, file: &Path) -> Result<(), VerilatedError> {
+        self.library.coverage(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtl::Build;
+
+    #[test]
+    fn a_counter_counts() {
+        let mut b = Build::new("counter", "Counts when enabled; wide ports, too.");
+        let enable = b.input("enable", 1);
+        let wide = b.input("wide", 80);
+        let count = b.state("count", 70);
+        let next = b.increment(count.value(), &enable);
+        b.output("value", count.value());
+        b.set(count, &next);
+        let flipped = b.not(&wide);
+        b.output("flipped", &flipped);
+        let mut sim = Sim::new(&b.finish(), Options::default()).unwrap();
+        sim.set("enable", 1);
+        sim.set("wide", 1 << 79 | 5);
+        sim.tick(10);
+        sim.set("enable", 0);
+        sim.tick(5);
+        assert_eq!((sim.get("value"), sim.clocks()), (10, 15));
+        assert_eq!(sim.get("flipped"), ((1u128 << 80) - 1) ^ (1 << 79 | 5));
+        assert!(matches!(sim.coverage(Path::new("x")), Err(VerilatedError::Without("coverage"))));
+    }
+}
