@@ -8,6 +8,7 @@ pub mod config;
 pub mod resources;
 pub mod rtl;
 pub mod target;
+pub mod tem;
 #[cfg(test)]
 mod testing;
 pub mod verilated;

@@ -5,6 +5,7 @@
 
 pub mod accumulator;
 pub mod arith;
+pub mod class_table;
 pub mod cordic;
 pub mod delay;
 pub mod multiply;

@@ -95,6 +95,9 @@ pub struct Build {
     count: u32,
 }
 
+/// Words of (System)Verilog that cannot be names.
+const RESERVED: &str = include_str!("reserved.txt");
+
 fn range(bits: u32) -> String {
     if bits == 1 { String::new() } else { format!("[{}:0] ", bits - 1) }
 }
@@ -121,6 +124,8 @@ impl Build {
 
     fn port(&mut self, name: &str, bits: u32, direction: Direction, stage: Option<u32>) {
         assert!(bits > 0, "{}.{name}: no width", self.kind);
+        let reserved = RESERVED.split_whitespace().any(|word| word == name);
+        assert!(!reserved, "{}.{name} is a word of Verilog's own", self.kind);
         assert!(self.ports.iter().all(|p| p.name != name), "{}.{name} twice", self.kind);
         self.ports.push(Port { name: name.to_owned(), bits, direction, stage });
     }
@@ -398,8 +403,9 @@ impl Build {
 
     /// The negative of a signed number, one bit wider.
     pub fn negate(&mut self, a: &Net) -> Net {
-        let zero = self.constant(0, a.bits);
-        self.sub_signed(&zero, a)
+        let wide = self.sign_extend(a, a.bits + 1);
+        let zero = self.constant(0, wide.bits);
+        self.sub(&zero, &wide)
     }
 
     /// Whether a signed number fits into `bits` bits.
