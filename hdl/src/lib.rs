@@ -5,6 +5,7 @@
 
 pub mod blocks;
 pub mod config;
+pub mod mpm;
 pub mod resources;
 pub mod rtl;
 pub mod target;

@@ -14,6 +14,11 @@ pub(crate) fn run_pipeline(module: &Module, fixed: &[(&str, i64)], items: &[Vec<
     for (name, value) in fixed {
         sim.set_signed(name, *value);
     }
+    run_pipeline_with(&mut sim, module, items)
+}
+
+/// The same in a circuit that is already running.
+pub(crate) fn run_pipeline_with(sim: &mut Sim, module: &Module, items: &[Vec<i64>]) -> Vec<Vec<i64>> {
     let piped = |direction| {
         let wanted = module.ports().iter().filter(move |p| p.direction == direction && p.stage.is_some());
         wanted.map(|p| (p.name.clone(), p.stage.unwrap_or(0) as usize)).collect::<Vec<_>>()
