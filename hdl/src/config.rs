@@ -1,13 +1,13 @@
-//! What is built: number contract, inverse form, number of modules and memory sizes.
+//! What is built: number contract, inverse form and memory sizes.
 
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile};
 use serde::Serialize;
 
 /// Words of a block memory as the engine counts them: 1024 of 18 bits.
 pub const BLOCK_WORDS: u64 = 1024;
 
 /// A configuration of the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Config {
     /// Number contract.
     pub profile: Profile,
@@ -20,6 +20,9 @@ pub struct Config {
 }
 
 impl Config {
+    /// The most particles an edge's numbers can name.
+    pub const MAX_PARTICLES: u64 = 1 << 16;
+
     /// The seed's minimal set: 1024 particles and five times as many edges.
     pub const fn minimal(profile: Profile, inverse: Inverse) -> Self {
         Self { profile, inverse, particles: BLOCK_WORDS, edges: 5 * BLOCK_WORDS }
@@ -30,5 +33,17 @@ impl Config {
         let (particles, edges) =
             (particles.next_multiple_of(BLOCK_WORDS), edges.next_multiple_of(BLOCK_WORDS));
         Self { profile, inverse, particles, edges }
+    }
+
+    /// A number that tells configurations apart: everything a host relies on, and the map's version.
+    pub fn hash(&self) -> u64 {
+        let words = (self.profile.numbers(), crate::map::VERSION);
+        let text = format!("{}|{}|{}|{}|{words:?}", self.profile, self.inverse, self.particles, self.edges);
+        u64::from_str_radix(&hex_digest(text.as_bytes())[..16], 16).unwrap_or_default()
+    }
+
+    /// The hash as it is written in reports.
+    pub fn hash_text(&self) -> String {
+        format!("{:016x}", self.hash())
     }
 }

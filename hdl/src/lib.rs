@@ -4,10 +4,16 @@
 #![deny(unsafe_code)]
 
 pub mod blocks;
+pub mod bus;
 pub mod config;
+pub mod design;
+pub mod engine;
+pub mod main_module;
+pub mod map;
 pub mod mpm;
 pub mod resources;
 pub mod rtl;
+pub mod sequencer;
 pub mod target;
 pub mod tem;
 #[cfg(test)]

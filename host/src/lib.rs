@@ -1,7 +1,9 @@
 //! nendo's host side: engines behind one trait, and the command line.
 #![deny(unsafe_code)]
 
+pub mod board;
 pub mod cli;
+pub mod device;
 pub mod engine;
 pub mod output;
 pub mod picture;

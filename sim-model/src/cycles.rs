@@ -1,28 +1,32 @@
 //! Clock cycles per step, predicted.
 //!
 //! All pipelines take one item per clock and never stall, so a step takes as many clocks as there are edges
-//! and particles, plus the depths of the two pipelines: TEM must drain before MPM may start.
+//! and particles, plus two pauses: TEM must drain before MPM may start, and MPM before the next step.
 
 use crate::{blocks::Inverse, numbers::Profile};
 
-/// Depths of the two pipelines in clocks, memories included.
+/// The pauses of a step in clocks. The hardware refuses to be elaborated with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depths {
-    /// Element mode: from an edge's address to its force in the accumulator.
+    /// From the last edge to the first particle.
     pub element: u32,
-    /// Particle mode: from a particle's address to its new state in memory.
+    /// From the last particle to the first edge of the next step.
     pub particle: u32,
 }
 
 impl Depths {
-    /// Depths of a configuration. These are design figures until the hardware confirms them.
+    /// The pauses of a configuration.
     pub const fn of(profile: Profile, inverse: Inverse) -> Self {
-        let inverse_depth = match inverse {
-            Inverse::Table => 6,
-            Inverse::Cordic => 31,
+        let root = match inverse {
+            Inverse::Table => 4,
+            Inverse::Cordic => 29,
         };
-        let euler = if profile.numbers().unit_step { 0 } else { 3 };
-        Self { element: 36 + inverse_depth, particle: 12 + euler }
+        let (element, particle) = match profile {
+            Profile::Paper2003 => (25, 10),
+            Profile::Paper2005 => (29, 10),
+            Profile::Wide => (23, 7),
+        };
+        Self { element: element + root, particle }
     }
 
     /// Clocks of a step with one module.

@@ -41,7 +41,8 @@ pub fn shift_right(b: &mut Build, a: &Net, amount: &Net, rounding: Rounding) -> 
     for bit in (late..amount.bits()).rev() {
         value = shift_if(b, &value, amount, bit);
     }
-    let amount = b.reg(amount);
+    let amount = b.slice(amount, 0, late);
+    let amount = b.reg(&amount);
     value = b.reg(&value);
     for bit in (0..late).rev() {
         value = shift_if(b, &value, &amount, bit);

@@ -14,17 +14,17 @@ pub fn delay(bits: u32, clocks: u32) -> Module {
     assert!(clocks >= 2, "a delay of {clocks} is a register or a wire");
     let mut b = Build::new(format!("delay_{bits}x{clocks}"), format!("{bits} bits, {clocks} clocks later."));
     let d = b.pipe_input("d", bits);
-    let length = clocks - 1;
     let range = if bits == 1 { String::new() } else { format!("[{}:0] ", bits - 1) };
-    let mut text = format!("reg {range}line [0:{}];\nreg {range}last;\ninteger k;\n", length - 1);
-    text += "always @(posedge clock) begin\n";
-    text += &format!("line[0] <= {};\n", d.name());
-    if length > 1 {
-        text += &format!("for (k = 1; k < {length}; k = k + 1) line[k] <= line[k - 1];\n");
+    let stages: Vec<String> = (1..=clocks).map(|k| format!("s{k}")).collect();
+    let mut text = format!("reg {range}{};\nalways @(posedge clock) begin\n", stages.join(", "));
+    let mut before = d.name().to_owned();
+    for stage in &stages {
+        text += &format!("{stage} <= {before};\n");
+        before.clone_from(stage);
     }
-    text += &format!("last <= line[{}];\nend\n", length - 1);
+    text += "end";
     b.verbatim(&text);
-    let q = b.declared("last", bits, Some(clocks));
+    let q = b.declared(&format!("s{clocks}"), bits, Some(clocks));
     b.output("q", &q);
     b.finish()
 }

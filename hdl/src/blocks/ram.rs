@@ -6,7 +6,7 @@
 //!  b_write, b_d -->                              written at the clock
 //! ```
 //! Block memory with its output register. A word that is read at the very clock at which it is written comes
-//! out undefined, on either port. Starts with all zeros.
+//! out undefined, on either port, and so is one that was never written.
 
 use crate::rtl::{Build, Module};
 
@@ -25,8 +25,7 @@ pub fn ram(bits: u32, depth: u64) -> Module {
     let range = format!("[{}:0]", bits - 1);
     b.verbatim(&format!(
         "(* ram_style = \"block\", no_rw_check *) reg {range} memory [0:{last}];\n\
-         reg {range} a_read;\nreg {range} b_read;\nreg {range} a_word;\nreg {range} b_word;\ninteger k;\n\
-         initial for (k = 0; k < {depth}; k = k + 1) memory[k] = {bits}'h0;\n\
+         reg {range} a_read;\nreg {range} b_read;\nreg {range} a_word;\nreg {range} b_word;\n\
          always @(posedge clock) begin\na_read <= memory[{a}];\na_word <= a_read;\nend\n\
          always @(posedge clock) begin\nif ({write}) memory[{address}] <= {d};\nb_read <= memory[{address}];\n\
          b_word <= b_read;\nend",
@@ -62,6 +61,12 @@ mod tests {
         fn it_remembers(accesses in prop::collection::vec((0usize..20, 0usize..20, any::<bool>(), any::<u64>()), 100)) {
             let mut sim = Sim::new(&ram(54, 20), Options::default()).unwrap();
             let mut memory = [0u64; 20];
+            for item in 0..20 {
+                sim.set("b_address", item);
+                sim.set("b_write", 1);
+                sim.set("b_d", 0);
+                sim.tick(1);
+            }
             let mut expected = Vec::new();
             for (clock, (a, b, write, d)) in accesses.into_iter().enumerate() {
                 let d = d & ((1 << 54) - 1);

@@ -93,6 +93,8 @@ pub struct Build {
     /// Verilog of nets already made, so that equal expressions share one.
     known: HashMap<String, Net>,
     count: u32,
+    /// Forward wires that nothing drives yet.
+    undriven: Vec<String>,
 }
 
 /// Words of (System)Verilog that cannot be names.
@@ -117,6 +119,7 @@ impl Build {
             delayed: HashMap::new(),
             known: HashMap::new(),
             count: 0,
+            undriven: Vec::new(),
         };
         build.input("clock", 1);
         build
@@ -214,6 +217,21 @@ impl Build {
     /// A wire that a hand-written piece of Verilog drives: declared here, assigned there.
     pub fn declared(&mut self, name: &str, bits: u32, stage: Option<u32>) -> Net {
         Net { text: name.into(), bits, stage }
+    }
+
+    /// A static wire that is used before it is driven: [`Build::drive`] says by what.
+    pub fn forward(&mut self, name: &str, bits: u32) -> Net {
+        let _ = writeln!(self.body, "wire {}{name};", range(bits));
+        self.undriven.push(name.to_owned());
+        Net { text: name.into(), bits, stage: None }
+    }
+
+    /// Drives a wire that was declared by [`Build::forward`].
+    pub fn drive(&mut self, net: &Net, source: &Net) {
+        assert_eq!(net.bits, source.bits, "{}: {net:?} = {source:?}", self.kind);
+        let known = self.undriven.iter().position(|name| *name == *net.text);
+        self.undriven.remove(known.unwrap_or_else(|| panic!("{}: {net:?} is driven twice", self.kind)));
+        let _ = writeln!(self.body, "assign {} = {};", net.text, source.text);
     }
 
     /// Gives a net a name of its own.
@@ -543,19 +561,49 @@ impl Build {
 
     /// The finished circuit.
     pub fn finish(self) -> Module {
-        let mut text = format!("// kind: {}\n// {}\n", self.kind, self.doc.replace('\n', "\n// "));
-        text.push_str(&self.body);
+        assert!(self.undriven.is_empty(), "{}: nothing drives {:?}", self.kind, self.undriven);
+        let mut rest = String::new();
         if !self.clocked.is_empty() {
-            text.push_str("\nalways @(posedge clock) begin\n");
+            rest.push_str("\nalways @(posedge clock) begin\n");
             for (register, value) in &self.clocked {
-                let _ = writeln!(text, "   {register} <= {value};");
+                let _ = writeln!(rest, "   {register} <= {value};");
             }
-            text.push_str("end\n");
+            rest.push_str("end\n");
         }
-        text.push_str(&self.connections);
-        text.push_str(&self.outputs);
+        rest.push_str(&self.connections);
+        rest.push_str(&self.outputs);
+        let body = without_unused(&self.body, &rest);
+        let doc = self.doc.replace('\n', "\n// ");
+        let text = format!("// kind: {}\n// {doc}\n{body}{rest}", self.kind);
         Module { kind: self.kind, ports: self.ports, children: self.children, text }
     }
+}
+
+/// The names in a piece of Verilog.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
+}
+
+/// The body without wires that nothing uses.
+fn without_unused(body: &str, rest: &str) -> String {
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    names(body).chain(names(rest)).for_each(|name| *uses.entry(name).or_default() += 1);
+    let lines: Vec<&str> = body.lines().collect();
+    let mut dropped = vec![false; lines.len()];
+    // Wires use only wires above them, so one pass from below finds all.
+    for (k, line) in lines.iter().enumerate().rev() {
+        let declared = line.strip_prefix("wire ").and_then(|l| l.split_once(" = ")).map(|(left, _)| left);
+        let name = declared.and_then(|left| left.split_whitespace().last());
+        if name.is_some_and(|name| uses.get(name) == Some(&1)) {
+            dropped[k] = true;
+            for used in names(line) {
+                uses.entry(used).and_modify(|count| *count -= 1);
+            }
+        }
+    }
+    let kept =
+        lines.iter().zip(&dropped).filter(|(_, dropped)| !**dropped).map(|(line, _)| format!("{line}\n"));
+    kept.collect()
 }
 
 #[cfg(test)]

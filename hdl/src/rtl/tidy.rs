@@ -2,7 +2,7 @@
 //!
 //! rust-hdl writes one module per instance, named by its path, with stub registers between a module and its
 //! children. This pass reads exactly that output and writes it again: equal modules once, under the name
-//! their circuit gave itself; ANSI headers; children connected directly; no `$` in any name.
+//! their circuit gave itself, after `nendo_`; ANSI headers; children connected directly; no `$` in any name.
 
 use super::module::Module;
 use rust_hdl::prelude::generate_verilog;
@@ -105,7 +105,8 @@ impl Tidy {
         let raw = self.parsed.remove(path).unwrap_or_else(|| panic!("rust-hdl wrote no module {path}"));
         let children: Vec<String> = raw.children.iter().map(|(path, ..)| self.write(path, None)).collect();
         let kind = raw.code.first().and_then(|l| l.strip_prefix("// kind: "));
-        let name = name.or(kind).unwrap_or_else(|| panic!("module {path} has no kind")).to_owned();
+        let kind = kind.unwrap_or_else(|| panic!("module {path} has no kind"));
+        let name = name.map_or_else(|| format!("nendo_{kind}"), str::to_owned);
         let text = body(&raw, &children);
         match self.written.get(&name) {
             Some(known) => assert_eq!(*known, text, "two different modules called {name}"),
@@ -125,21 +126,14 @@ fn body(raw: &Raw, children: &[String]) -> String {
     let ports: Vec<String> = raw.ports.iter().map(|p| format!("    {}", plain(p))).collect();
     let _ = writeln!(out, "(\n{}\n);", ports.join(",\n"));
     let mut lines = raw.code.iter().filter(|l| connection(l).is_none()).skip(1).peekable();
-    // The circuit's sentence first, then wires and children, then its own logic.
+    // The circuit's sentence first, then wires from its children, its own logic, and the children.
     while let Some(line) = lines.next_if(|l| l.starts_with("//")) {
         let _ = writeln!(out, "    {line}");
     }
-    for wire in &raw.wires {
+    // An output that nothing uses stays open.
+    let used = |stub: &str| raw.code.iter().any(|line| line.split(is_separator).any(|name| name == stub));
+    for wire in raw.wires.iter().filter(|wire| wire.split_whitespace().last().is_some_and(used)) {
         let _ = writeln!(out, "    wire {};", plain(wire));
-    }
-    for ((_, instance, ports), module) in raw.children.iter().zip(children) {
-        let port = |port: &String| {
-            let stub = format!("{instance}${port}");
-            let value = inputs.get(stub.as_str()).map_or(stub.as_str(), |v| *v);
-            format!("        .{port}({})", plain(value))
-        };
-        let ports: Vec<String> = ports.iter().map(port).collect();
-        let _ = writeln!(out, "    {module} {instance} (\n{}\n    );", ports.join(",\n"));
     }
     let mut depth = 0;
     for line in lines {
@@ -151,8 +145,22 @@ fn body(raw: &Raw, children: &[String]) -> String {
         let _ = writeln!(out, "{:indent$}{}", "", plain(line));
         depth = depth + usize::from(line.ends_with("begin")) - closes.min(depth);
     }
+    for ((_, instance, ports), module) in raw.children.iter().zip(children) {
+        let port = |port: &String| {
+            let stub = format!("{instance}${port}");
+            let own = if used(&stub) { stub.as_str() } else { "" };
+            let value = inputs.get(stub.as_str()).map_or(own, |v| *v);
+            format!("        .{port}({})", plain(value))
+        };
+        let ports: Vec<String> = ports.iter().map(port).collect();
+        let _ = writeln!(out, "    {module} u_{instance} (\n{}\n    );", ports.join(",\n"));
+    }
     out.push_str("endmodule\n");
     out
+}
+
+fn is_separator(c: char) -> bool {
+    !(c.is_ascii_alphanumeric() || c == '_' || c == '$')
 }
 
 /// What drives each child's inputs, by stub.
@@ -190,13 +198,13 @@ mod tests {
         let z = outer.instance("second", &inner, &[("x", &y)]).get("y");
         outer.output("z", &z);
         let text = verilog(&outer.finish(), "outer");
-        assert_eq!(text.matches("module inner").count(), 1, "{text}");
+        assert_eq!(text.matches("module nendo_inner").count(), 1, "{text}");
         assert!(text.contains(".x(first_y)") && text.contains(".clock(clock)"), "{text}");
         assert!(text.contains("input wire [2:0] x,\n") && !text.contains('$'), "{text}");
     }
 
     #[test]
-    #[should_panic(expected = "two different modules called inner")]
+    #[should_panic(expected = "two different modules called nendo_inner")]
     fn one_name_one_circuit() {
         let make = |bits| {
             let mut inner = Build::new("inner", "");

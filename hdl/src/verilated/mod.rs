@@ -10,7 +10,7 @@ mod sim;
 mod tool;
 
 pub use build::Options;
-pub use sim::Sim;
+pub use sim::{PortId, Sim};
 pub use tool::{Tool, find};
 
 /// Why a circuit cannot be run.

@@ -6,7 +6,7 @@ use std::{collections::HashMap, path::Path};
 
 /// A port's number and width.
 #[derive(Clone, Copy, Debug)]
-struct PortInfo {
+pub struct PortId {
     number: u32,
     bits: u32,
 }
@@ -14,7 +14,7 @@ struct PortInfo {
 /// A circuit that Verilator compiled, with its ports by name.
 pub struct Sim {
     library: Library,
-    ports: HashMap<String, PortInfo>,
+    ports: HashMap<String, PortId>,
     clocks: u64,
 }
 
@@ -24,12 +24,16 @@ impl Sim {
     pub fn new(module: &Module, options: Options) -> Result<Self, VerilatedError> {
         let library = Library::open(&build::library(module, options)?)?;
         let info = |(k, port): (usize, &crate::rtl::Port)| {
-            (port.name.clone(), PortInfo { number: k as u32, bits: port.bits })
+            (port.name.clone(), PortId { number: k as u32, bits: port.bits })
         };
         Ok(Self { library, ports: module.ports().iter().enumerate().map(info).collect(), clocks: 0 })
     }
 
-    fn port(&self, name: &str) -> PortInfo {
+    /// A port by name, for many uses.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn port(&self, name: &str) -> PortId {
         *self.ports.get(name).unwrap_or_else(|| panic!("the circuit has no port {name}"))
     }
 
@@ -38,7 +42,7 @@ impl Sim {
     /// # Panics
     /// If there is no such port.
     pub fn set(&mut self, name: &str, value: u128) {
-        let PortInfo { number, bits } = self.port(name);
+        let PortId { number, bits } = self.port(name);
         let value = if bits < 128 { value & ((1 << bits) - 1) } else { value };
         for word in 0..bits.div_ceil(32) {
             self.library.set(number, word, (value >> (32 * word)) as u32);
@@ -55,7 +59,7 @@ impl Sim {
     /// # Panics
     /// If there is no such port.
     pub fn get(&self, name: &str) -> u128 {
-        let PortInfo { number, bits } = self.port(name);
+        let PortId { number, bits } = self.port(name);
         (0..bits.div_ceil(32))
             .fold(0, |value, word| value | u128::from(self.library.get(number, word)) << (32 * word))
     }
@@ -65,6 +69,16 @@ impl Sim {
         let bits = self.port(name).bits;
         let raw = self.get(name) as u64;
         ((raw << (64 - bits)) as i64) >> (64 - bits)
+    }
+
+    /// Sets an input of at most 32 bits.
+    pub fn set_word(&mut self, port: PortId, value: u32) {
+        self.library.set(port.number, 0, value);
+    }
+
+    /// The low 32 bits of a port's value.
+    pub fn get_word(&self, port: PortId) -> u32 {
+        self.library.get(port.number, 0)
     }
 
     /// Lets combinational logic settle after inputs have changed.

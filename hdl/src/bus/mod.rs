@@ -1,0 +1,10 @@
+//! The engine's bus: an AXI4-Lite slave in front of a register bus that is generated from the map.
+//!
+//! ```text
+//!  AXI4-Lite --> axi --> request, write, address, d, strobe --> register_bus --> registers, windows
+//!                    <-- done, q, error ------------------------
+//! ```
+//! Another front end (PCI) uses the same register bus.
+
+pub mod axi;
+pub mod register_bus;

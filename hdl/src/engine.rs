@@ -1,0 +1,169 @@
+//! The engine: an AXI4-Lite slave, the registers, the sequencer and a main module.
+//!
+//! ```text
+//!  AXI4-Lite --> axi --> register_bus --> sequencer --> main_module
+//!                             |                             ^
+//!                             +------- windows -------------+
+//! ```
+
+use crate::{
+    blocks::ram::address_bits,
+    bus::{
+        axi::axi,
+        register_bus::{bus_address_bits, register_bus},
+    },
+    config::Config,
+    main_module::{main_module, pauses},
+    map::{Access, Map, Way},
+    rtl::{Build, Direction, Module, Net},
+    sequencer::sequencer,
+};
+use nendo_model::cycles::Depths;
+use std::rc::Rc;
+
+/// The engine of a configuration, behind AXI4-Lite.
+///
+/// # Panics
+/// If the pipelines' depths are not those the model predicts cycles with: one of the two is wrong.
+pub fn engine(config: &Config) -> Module {
+    let map = Map::new(config);
+    let mut b =
+        Build::new("engine", format!("nendo deformation engine, configuration {}.", config.hash_text()));
+    let reset_n = b.input("reset_n", 1);
+    let axi_module = Rc::new(axi(bus_address_bits(&map)));
+
+    // The slave's outer ports are the engine's.
+    let mut outer: Vec<(String, Net)> = vec![("reset_n".into(), reset_n.clone())];
+    for port in
+        axi_module.ports().iter().filter(|p| p.name.starts_with("s_axil_") && p.direction == Direction::In)
+    {
+        outer.push((port.name.clone(), b.input(&port.name, port.bits)));
+    }
+    let answer = [("done", 1), ("q", 32), ("error", 1)]
+        .map(|(name, bits)| (name, b.forward(&format!("bus_{name}"), bits)));
+    outer.extend(answer.iter().map(|(name, net)| ((*name).to_owned(), net.clone())));
+    let inputs: Vec<(&str, &Net)> = outer.iter().map(|(name, net)| (name.as_str(), net)).collect();
+    let axi_out = b.instance("axi", &axi_module, &inputs);
+    for port in
+        axi_module.ports().iter().filter(|p| p.name.starts_with("s_axil_") && p.direction == Direction::Out)
+    {
+        b.output(&port.name, &axi_out.get(&port.name));
+    }
+
+    b.comment("registers and windows");
+    let idle = b.forward("idle_now", 1);
+    let mut bus_inputs: Vec<(String, Net)> = vec![("idle".into(), idle.clone())];
+    for name in ["request", "write", "address", "d", "strobe"] {
+        bus_inputs.push((name.into(), axi_out.get(name)));
+    }
+    let mut later = Vec::new();
+    for register in &map.registers {
+        let port = match register.access {
+            Access::ReadOnly => register.name.to_owned(),
+            Access::WriteOneToClear => format!("{}_set", register.name),
+            Access::Updated => format!("{}_next", register.name),
+            _ => continue,
+        };
+        let net = b.forward(&format!("{port}_in"), register.bits);
+        bus_inputs.push((port.clone(), net.clone()));
+        later.push((port, net));
+    }
+    for window in map.windows.iter().filter(|w| w.way != Way::WriteOnly) {
+        let port = format!("{}_q", window.name);
+        let net = b.forward(&format!("{port}_in"), window.bits());
+        bus_inputs.push((port.clone(), net.clone()));
+        later.push((port, net));
+    }
+    let inputs: Vec<(&str, &Net)> = bus_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
+    let bus = b.instance("register_bus", &Rc::new(register_bus(&map)), &inputs);
+    for (name, net) in &answer {
+        b.drive(net, &bus.get(name));
+    }
+
+    b.comment("sequencer");
+    let command = bus.get("command_do");
+    let [start, stop, clear] = [0, 1, 2].map(|bit| b.bit(&command, bit));
+    let pauses = pauses(config);
+    let predicted = Depths::of(config.profile, config.inverse);
+    assert_eq!(
+        (predicted.element, predicted.particle),
+        (pauses.drain, pauses.settle),
+        "the model predicts other depths"
+    );
+    let (particle_bits, edge_bits) = (address_bits(config.particles), address_bits(config.edges));
+    let sequence = b.instance(
+        "sequencer",
+        &Rc::new(sequencer(particle_bits, edge_bits, config.particles, pauses)),
+        &[
+            ("reset_n", &reset_n),
+            ("start", &start),
+            ("stop", &stop),
+            ("clear", &clear),
+            ("steps", &bus.get("steps")),
+            ("particles", &bus.get("particles")),
+            ("edges", &bus.get("edges")),
+        ],
+    );
+    b.drive(&idle, &sequence.get("idle"));
+
+    b.comment("main module");
+    let tables = ["element_extension", "element_rate", "element_damper"];
+    let writes = tables.map(|name| bus.get(&format!("{name}_write")));
+    let table_write = b.concat(&[&writes[2], &writes[1], &writes[0]]);
+    let mut main_inputs: Vec<(String, Net)> = vec![
+        ("element_table_write".into(), table_write),
+        // The tables lie side by side: item and data are the same for all.
+        ("element_table_class".into(), bus.get("element_extension_item")),
+        ("element_table_d".into(), bus.get("element_extension_d")),
+        ("mass_table_write".into(), bus.get("mass_table_write")),
+        ("mass_table_class".into(), bus.get("mass_table_item")),
+        ("mass_table_d".into(), bus.get("mass_table_d")),
+    ];
+    for name in ["idle", "element_valid", "element_index", "particle_valid", "clear_valid", "particle_index"]
+    {
+        main_inputs.push((name.into(), sequence.get(name)));
+    }
+    for name in ["step_constant", "position_shift", "extension_shift", "force_limit"] {
+        main_inputs.push((name.into(), bus.get(name)));
+    }
+    for name in ["position", "velocity", "external", "edge"] {
+        for part in ["item", "write", "d"] {
+            let port = format!("{name}_{part}");
+            let net = bus.get(&port);
+            main_inputs.push((port, net));
+        }
+    }
+    for name in ["display_item", "force_start_item", "force_end_item"] {
+        main_inputs.push((name.into(), bus.get(name)));
+    }
+    let inputs: Vec<(&str, &Net)> = main_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
+    let main = b.instance("main_module", &Rc::new(main_module(config)), &inputs);
+
+    b.comment("checksum of everything stored");
+    let stored = bus.get("stored");
+    let address = b.zero_extend(&bus.get("stored_address"), 32);
+    let (low, high) = (bus.get("checksum_low"), bus.get("checksum_high"));
+    let item = b.add(&bus.get("stored_d"), &address);
+    let next_low = b.add(&low, &item);
+    let next_high = b.add(&high, &next_low);
+    let next_low = b.mux(&stored, &next_low, &low);
+    let next_high = b.mux(&stored, &next_high, &high);
+
+    let cycles = sequence.get("cycle_count");
+    let busy = b.not(&sequence.get("idle"));
+    let status = b.concat(&[&sequence.get("mode_now"), &busy]);
+    for (port, net) in later {
+        let source = match port.as_str() {
+            "status" => status.clone(),
+            "steps_done" => sequence.get("steps_done"),
+            "cycles_low" => b.slice(&cycles, 0, 32),
+            "cycles_high" => b.slice(&cycles, 32, 32),
+            "overflow_set" => main.get("overflow"),
+            "checksum_low_next" => next_low.clone(),
+            "checksum_high_next" => next_high.clone(),
+            _ => main.get(&port),
+        };
+        b.drive(&net, &source);
+    }
+    b.finish()
+}

@@ -1,0 +1,506 @@
+//! The register map, declared once.
+//!
+//! From this list come the hardware's decoder and memory windows, the host's accessors, and the Markdown,
+//! JSON and C header that `nendo gen` writes. Addresses are in bytes, words have 32 bits. A map belongs to a
+//! configuration: the sizes of its windows depend on it.
+
+mod text;
+
+use crate::{
+    blocks::{class_table::ENTRY_BITS, ram::address_bits},
+    config::Config,
+};
+use nendo_model::{
+    blocks::Inverse,
+    image::{ELEMENT_CLASSES, MASS_CLASSES},
+    numbers::{Profile, State},
+    overflow::Source,
+};
+use serde::Serialize;
+
+/// Version of the map: changes when anything in it changes its place or meaning.
+pub const VERSION: u32 = 1;
+/// What the first word reads: "nend" as ASCII.
+pub const MAGIC: u32 = 0x6e65_6e64;
+
+/// What a register does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "value")]
+pub enum Access {
+    /// Always reads this value; writing it is an error.
+    Constant(u32),
+    /// Read-only; writing it is an error.
+    ReadOnly,
+    /// Reads what was written; starts at zero.
+    ReadWrite,
+    /// Each bit written as one acts once; reads as zero.
+    Command,
+    /// Sticky flags: each bit written as one is cleared.
+    WriteOneToClear,
+    /// Kept up to date by the hardware; writing sets it.
+    Updated,
+}
+
+/// A register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Register {
+    /// Its name.
+    pub name: &'static str,
+    /// Its address.
+    pub address: u32,
+    /// Its bits, from the lowest; the others read as zero.
+    pub bits: u32,
+    /// What it does.
+    pub access: Access,
+    /// A sentence about it.
+    pub doc: &'static str,
+}
+
+/// A part of an item in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// The word of the item it is in.
+    pub word: u32,
+    /// Its lowest bit in that word.
+    pub low: u32,
+    /// Its width.
+    pub bits: u32,
+    /// Whether it is a signed number; it is sign-extended when it is alone in its word.
+    pub signed: bool,
+}
+
+/// When a window may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Only while the engine is idle; else an error.
+    Idle,
+    /// Always.
+    Always,
+}
+
+/// Which way a window goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// Both ways.
+    ReadWrite,
+    /// Reads only.
+    ReadOnly,
+    /// Writes only.
+    WriteOnly,
+}
+
+/// A memory: items of one or more words. Writing the last word of an item stores the whole item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// Its name.
+    pub name: &'static str,
+    /// Address of its first word.
+    pub base: u32,
+    /// How many items it has.
+    pub items: u32,
+    /// Words from one item to the next: a power of two.
+    pub stride: u32,
+    /// The parts of an item, in the order of the memory's own bits.
+    pub fields: Vec<Field>,
+    /// Which way it goes.
+    pub way: Way,
+    /// When it may be used.
+    pub when: When,
+    /// A sentence about it.
+    pub doc: &'static str,
+}
+
+impl Window {
+    /// Bits of an item in memory.
+    pub fn bits(&self) -> u32 {
+        self.fields.iter().map(|f| f.bits).sum()
+    }
+
+    /// Words of an item that carry anything: the last of them stores.
+    pub fn words(&self) -> u32 {
+        self.fields.iter().map(|f| f.word + 1).max().unwrap_or(0)
+    }
+
+    /// Address of a word of an item.
+    pub fn address(&self, item: u32, word: u32) -> u32 {
+        self.base + 4 * (item * self.stride + word)
+    }
+
+    /// The lowest bit of a field in the memory's word.
+    pub fn memory_low(&self, field: usize) -> u32 {
+        self.fields[..field].iter().map(|f| f.bits).sum()
+    }
+
+    /// An item's fields as bus words.
+    pub fn pack(&self, values: &[i64]) -> Vec<u32> {
+        let mut words = vec![0; self.words() as usize];
+        for (field, value) in self.fields.iter().zip(values) {
+            let alone = self.fields.iter().filter(|f| f.word == field.word).count() == 1;
+            let bits = if alone && field.signed { 32 - field.low } else { field.bits };
+            words[field.word as usize] |= (((*value as u64) & ((1 << bits) - 1)) as u32) << field.low;
+        }
+        words
+    }
+
+    /// An item's fields from bus words.
+    pub fn unpack(&self, words: &[u32]) -> Vec<i64> {
+        let value = |f: &Field| {
+            let raw = i64::from(words[f.word as usize] >> f.low) & ((1 << f.bits) - 1);
+            if f.signed { (raw << (64 - f.bits)) >> (64 - f.bits) } else { raw }
+        };
+        self.fields.iter().map(value).collect()
+    }
+}
+
+/// The map of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Map {
+    /// The configuration.
+    pub config: Config,
+    /// Bytes the map takes: a power of two.
+    pub size: u32,
+    /// The registers.
+    pub registers: Vec<Register>,
+    /// The windows.
+    pub windows: Vec<Window>,
+}
+
+/// Where the registers end and the tables begin.
+const TABLES: u32 = 0x400;
+
+impl Map {
+    /// The map of a configuration.
+    pub fn new(config: &Config) -> Self {
+        // All memories have windows of one size, so that a few address bits tell them apart.
+        let largest = (2 * config.edges).max(4 * config.particles).max(1024) as u32;
+        let span = 4 * largest.next_power_of_two();
+        let windows = windows(config, span);
+        Self { config: *config, size: 8 * span, registers: registers(config), windows }
+    }
+
+    /// Bytes from one memory's window to the next.
+    pub fn span(&self) -> u32 {
+        self.size / 8
+    }
+
+    /// A register by name.
+    ///
+    /// # Panics
+    /// If there is none: a mistake in the program.
+    pub fn register(&self, name: &str) -> &Register {
+        self.registers.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no register {name}"))
+    }
+
+    /// A window by name.
+    ///
+    /// # Panics
+    /// If there is none: a mistake in the program.
+    pub fn window(&self, name: &str) -> &Window {
+        self.windows.iter().find(|w| w.name == name).unwrap_or_else(|| panic!("no window {name}"))
+    }
+}
+
+/// The number by which a profile is known in hardware.
+pub fn profile_code(profile: Profile) -> u32 {
+    Profile::ALL.iter().position(|p| *p == profile).unwrap_or(0) as u32
+}
+
+/// The number by which an inverse form is known in hardware.
+pub fn inverse_code(inverse: Inverse) -> u32 {
+    Inverse::ALL.iter().position(|i| *i == inverse).unwrap_or(0) as u32
+}
+
+/// A state's format in a word: stored bits, residual bits, fraction bits.
+fn format_word(state: State) -> u32 {
+    state.bits | state.residual << 8 | (state.frac as u32) << 16
+}
+
+fn registers(config: &Config) -> Vec<Register> {
+    use Access::{Command, Constant, ReadOnly, ReadWrite, Updated, WriteOneToClear};
+    let n = config.profile.numbers();
+    let hash = config.hash();
+    let kind = profile_code(config.profile) | inverse_code(config.inverse) << 4 | 1 << 8;
+    let (p, e) = (address_bits(config.particles) + 1, address_bits(config.edges) + 1);
+    let list: [(&str, u32, u32, Access, &str); 26] = [
+        ("magic", 0x00, 32, Constant(MAGIC), "Identity: the letters nend."),
+        ("map_version", 0x04, 32, Constant(VERSION), "Version of this map."),
+        ("hash_low", 0x08, 32, Constant(hash as u32), "Hash of the configuration, low half."),
+        ("hash_high", 0x0c, 32, Constant((hash >> 32) as u32), "Hash of the configuration, high half."),
+        ("configuration", 0x10, 32, Constant(kind), "Bits 3..0 profile, 7..4 inverse form, 15..8 modules."),
+        ("max_particles", 0x14, 32, Constant(config.particles as u32), "Particles the memories hold."),
+        ("max_edges", 0x18, 32, Constant(config.edges as u32), "Edges the memories hold."),
+        (
+            "format_x",
+            0x1c,
+            32,
+            Constant(format_word(n.x)),
+            "Position: stored bits, residual << 8, fraction << 16.",
+        ),
+        ("format_v", 0x20, 32, Constant(format_word(n.v)), "Velocity, likewise."),
+        ("format_u", 0x24, 32, Constant(format_word(n.u)), "Extension, likewise."),
+        ("scratch", 0x28, 32, ReadWrite, "Keeps what is written: for testing the link."),
+        (
+            "command",
+            0x40,
+            3,
+            Command,
+            "Bit 0 start, bit 1 stop after this step, bit 2 clear the force memories.",
+        ),
+        (
+            "status",
+            0x44,
+            4,
+            ReadOnly,
+            "Bit 0 busy, bits 3..1 mode: idle, element, drain, particle, settle, finish, clear.",
+        ),
+        ("steps", 0x48, 32, ReadWrite, "Steps to run at the next start; 0 runs until stopped."),
+        ("steps_done", 0x4c, 32, ReadOnly, "Steps since the last start."),
+        ("cycles_low", 0x50, 32, ReadOnly, "Clocks spent in steps since the last start, low half."),
+        ("cycles_high", 0x54, 32, ReadOnly, "The same, high half."),
+        (
+            "overflow",
+            0x58,
+            Source::ALL.len() as u32,
+            WriteOneToClear,
+            "Sticky overflow flags, one bit per source.",
+        ),
+        ("particles", 0x5c, p, ReadWrite, "Particles in use."),
+        ("edges", 0x60, e, ReadWrite, "Edges in use."),
+        ("position_shift", 0x64, 4, ReadWrite, "Velocity to position increment (profile wide)."),
+        ("extension_shift", 0x68, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
+        ("force_limit", 0x6c, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
+        (
+            "step_constant",
+            0x70,
+            ENTRY_BITS,
+            ReadWrite,
+            "The time step: mantissa, shift << 16 (paper profiles).",
+        ),
+        ("checksum_low", 0x74, 32, Updated, "Sum of address and data of every word written to a window."),
+        ("checksum_high", 0x78, 32, Updated, "Sum of those sums: tells order, repetition and omission."),
+    ];
+    list.into_iter()
+        .map(|(name, address, bits, access, doc)| Register { name, address, bits, access, doc })
+        .collect()
+}
+
+/// Three components, a word each.
+fn vector(names: [&'static str; 3], bits: u32) -> Vec<Field> {
+    let field = |(k, name): (usize, &'static str)| Field { name, word: k as u32, low: 0, bits, signed: true };
+    names.into_iter().enumerate().map(field).collect()
+}
+
+/// Three components of at most 16 bits, two to a word.
+fn packed_vector(names: [&'static str; 3], bits: u32) -> Vec<Field> {
+    let place = [(0, 0), (0, 16), (1, 0)];
+    let field = |(name, (word, low))| Field { name, word, low, bits, signed: true };
+    names.into_iter().zip(place).map(field).collect()
+}
+
+fn windows(config: &Config, span: u32) -> Vec<Window> {
+    let n = config.profile.numbers();
+    let number = address_bits(config.particles);
+    let class = |classes: usize| (classes as u32).ilog2();
+    let (particles, edges) = (config.particles as u32, config.edges as u32);
+    let unsigned = |name, word, low, bits| Field { name, word, low, bits, signed: false };
+    let constant = |name| unsigned(name, 0, 0, ENTRY_BITS);
+    let classes = ELEMENT_CLASSES as u32;
+    let mut external = packed_vector(["fx", "fy", "fz"], n.edge_force.bits);
+    external.push(unsigned("mass_class", 1, 16, class(MASS_CLASSES)));
+    let edge = vec![
+        Field { name: "u", word: 0, low: 0, bits: n.u.bits, signed: true },
+        unsigned("class", 0, 24, class(ELEMENT_CLASSES)),
+        unsigned("start", 1, 0, number),
+        unsigned("end", 1, 16, number),
+    ];
+    let (rw, ro, wo) = (Way::ReadWrite, Way::ReadOnly, Way::WriteOnly);
+    let forces = || vector(["fx", "fy", "fz"], n.force_sum.bits);
+    let list: [(&str, u32, u32, u32, Vec<Field>, Way, When, &str); 11] = [
+        (
+            "element_extension",
+            TABLES,
+            classes,
+            1,
+            vec![constant("a_or_k")],
+            wo,
+            When::Idle,
+            "Element class: constant times u (A or K); mantissa, shift << 16.",
+        ),
+        (
+            "element_rate",
+            TABLES + 0x100,
+            classes,
+            1,
+            vec![constant("b_or_c")],
+            wo,
+            When::Idle,
+            "Element class: constant times l' (B or C).",
+        ),
+        (
+            "element_damper",
+            TABLES + 0x200,
+            classes,
+            1,
+            vec![constant("c2_or_d")],
+            wo,
+            When::Idle,
+            "Element class: c2 or D = 1/c2.",
+        ),
+        (
+            "mass_table",
+            TABLES + 0x300,
+            MASS_CLASSES as u32,
+            1,
+            vec![constant("inverse_mass")],
+            wo,
+            When::Idle,
+            "Mass class: inverse mass; class 0 is held.",
+        ),
+        (
+            "position",
+            span,
+            particles,
+            4,
+            vector(["x", "y", "z"], n.x.bits),
+            rw,
+            When::Idle,
+            "Stored positions.",
+        ),
+        (
+            "velocity",
+            2 * span,
+            particles,
+            4,
+            vector(["x", "y", "z"], n.v.bits),
+            rw,
+            When::Idle,
+            "Stored velocities.",
+        ),
+        ("external", 3 * span, particles, 2, external, rw, When::Always, "External forces and mass classes."),
+        (
+            "edge",
+            4 * span,
+            edges,
+            2,
+            edge,
+            rw,
+            When::Idle,
+            "Stored extension, class and the two particles of an edge.",
+        ),
+        (
+            "display",
+            5 * span,
+            particles,
+            2,
+            packed_vector(["x", "y", "z"], n.x.operand_bits()),
+            ro,
+            When::Always,
+            "Positions of the last step, readable while the engine runs; read word 0 first: it holds word 1.",
+        ),
+        (
+            "force_start",
+            6 * span,
+            particles,
+            4,
+            forces(),
+            ro,
+            When::Idle,
+            "Sums of forces of starting edges (f_R): zero between steps.",
+        ),
+        (
+            "force_end",
+            7 * span,
+            particles,
+            4,
+            forces(),
+            ro,
+            When::Idle,
+            "Sums of forces of ending edges (f_S): zero between steps.",
+        ),
+    ];
+    list.into_iter()
+        .map(|(name, base, items, stride, fields, way, when, doc)| Window {
+            name,
+            base,
+            items,
+            stride,
+            fields,
+            way,
+            when,
+            doc,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn maps() -> Vec<Map> {
+        let config = |profile, particles, edges| Config {
+            particles,
+            edges,
+            ..Config::minimal(profile, Inverse::Table)
+        };
+        let mut maps: Vec<Map> = Profile::ALL.iter().map(|&p| Map::new(&config(p, 1024, 5120))).collect();
+        maps.push(Map::new(&config(Profile::Wide, 4096, 20480)));
+        maps.push(Map::new(&config(Profile::Wide, 65536, 1 << 20)));
+        maps
+    }
+
+    #[test]
+    fn nothing_overlaps_and_everything_fits() {
+        for map in maps() {
+            let mut taken: Vec<(u32, u32, &str)> =
+                map.registers.iter().map(|r| (r.address, r.address + 4, r.name)).collect();
+            taken.extend(map.windows.iter().map(|w| (w.base, w.base + 4 * w.items * w.stride, w.name)));
+            taken.sort_unstable();
+            for pair in taken.windows(2) {
+                assert!(pair[0].1 <= pair[1].0, "{pair:?}");
+            }
+            assert!(taken.iter().all(|t| t.1 <= map.size && t.0 % 4 == 0));
+            for w in &map.windows {
+                assert!(w.stride.is_power_of_two() && w.words() <= w.stride, "{}", w.name);
+                assert!(w.fields.iter().all(|f| f.low + f.bits <= 32), "{}", w.name);
+            }
+            for r in &map.registers {
+                assert!(r.bits <= 32);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_words_are_what_the_blocks_hold() {
+        let map = Map::new(&Config {
+            particles: 4096,
+            edges: 20480,
+            ..Config::minimal(Profile::Wide, Inverse::Table)
+        });
+        let bits = |name| map.window(name).bits();
+        assert_eq!(
+            ["position", "velocity", "external", "edge", "display", "force_end"].map(bits),
+            [72, 72, 54, 54, 48, 54]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn items_come_back(values in prop::collection::vec(any::<i64>(), 4)) {
+            for map in maps() {
+                for w in &map.windows {
+                    let fit = |(f, v): (&Field, &i64)| {
+                        let shift = 64 - f.bits;
+                        if f.signed { (v << shift) >> shift } else { ((*v as u64) << shift >> shift) as i64 }
+                    };
+                    let values: Vec<i64> = w.fields.iter().zip(&values).map(fit).collect();
+                    prop_assert_eq!(w.unpack(&w.pack(&values)), values);
+                }
+            }
+        }
+    }
+}

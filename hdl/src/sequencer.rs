@@ -1,0 +1,154 @@
+//! The sequencer: element mode, particle mode and the pauses between them, step after step.
+//!
+//! ```text
+//!          start                last edge           drained
+//!  idle -----------> element -------------> drain -----------> particle
+//!   ^                   ^                                          | last particle
+//!   |                   |            another step                  v
+//!   +---- finish <------+------------------------------------- settle
+//!                steps done, or stop
+//! ```
+//! One item is issued per clock, without a stall. The pauses are as short as the pipelines allow: see
+//! [`Pauses`]. While idle, memories belong to the bus (transfer mode). `clear` empties the force memories,
+//! which a reset in the middle of a step may have left in use.
+
+use crate::rtl::{Build, Module, Net};
+
+/// Clocks between the modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pauses {
+    /// From the last edge to the first particle.
+    pub drain: u32,
+    /// From the last particle to the first edge of the next step.
+    pub settle: u32,
+    /// From the last step to idle.
+    pub finish: u32,
+}
+
+/// The modes, as `status` shows them.
+pub const MODES: [&str; 7] = ["idle", "element", "drain", "particle", "settle", "finish", "clear"];
+
+fn mode(b: &Build, name: &str) -> Net {
+    let code = MODES.iter().position(|m| *m == name).unwrap_or_else(|| panic!("no mode {name}"));
+    b.constant(code as i64, 3)
+}
+
+/// The sequencer for items numbered with so many bits.
+///
+/// `start`, `stop` and `clear` are pulses; `steps` of zero runs until stopped. A start without particles or
+/// edges is ignored.
+pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Pauses) -> Module {
+    let mut b = Build::new("sequencer", "Issues edges and particles, step after step.");
+    let reset_n = b.input("reset_n", 1);
+    let (start, stop, clear) = (b.input("start", 1), b.input("stop", 1), b.input("clear", 1));
+    let steps = b.input("steps", 32);
+    let particles = b.input("particles", particle_bits + 1);
+    let edges = b.input("edges", edge_bits + 1);
+    let bits = particle_bits.max(edge_bits) + 1;
+
+    let now = b.state("mode", 3);
+    let count = b.state("count", bits);
+    let done = b.state("steps_done_1", 32);
+    let stopping = b.state("stopping", 1);
+    let cycles = b.state("cycles", 64);
+    let is: Vec<Net> = MODES
+        .iter()
+        .map(|name| {
+            let code = mode(&b, name);
+            b.eq(now.value(), &code)
+        })
+        .collect();
+    let at = |name: &str| is[MODES.iter().position(|m| *m == name).unwrap_or(0)].clone();
+
+    b.comment("the last item of the mode");
+    let one = b.constant(1, bits);
+    let length = |b: &mut Build, n: u32| b.constant(i64::from(n) - 1, bits);
+    let (particles_wide, edges_wide) = (b.zero_extend(&particles, bits), b.zero_extend(&edges, bits));
+    let (last_particle, last_edge) = (b.sub(&particles_wide, &one), b.sub(&edges_wide, &one));
+    let ends = [
+        ("element", last_edge),
+        ("drain", length(&mut b, pauses.drain)),
+        ("particle", last_particle),
+        ("settle", length(&mut b, pauses.settle)),
+        ("finish", length(&mut b, pauses.finish)),
+        ("clear", b.constant(capacity as i64 - 1, bits)),
+    ];
+    let mut last = b.constant(0, bits);
+    for (name, end) in &ends {
+        last = b.mux(&at(name), end, &last);
+    }
+    let end = b.eq(count.value(), &last);
+
+    b.comment("what comes next");
+    let some_particles = b.any(&particles);
+    let some_edges = b.any(&edges);
+    let some = b.and(&some_particles, &some_edges);
+    let go = b.and(&start, &some);
+    let start_now = b.and(&go, &at("idle"));
+    let one_step = b.constant(1, 32);
+    let next_done = b.add(done.value(), &one_step);
+    let reached = b.eq(&next_done, &steps);
+    let stop_wanted = b.or(stopping.value(), &stop);
+    let enough = b.or(&reached, &stop_wanted);
+    let (element, finish, idle) = (mode(&b, "element"), mode(&b, "finish"), mode(&b, "idle"));
+    let after_settle = b.mux(&enough, &finish, &element);
+    let after: Vec<(&str, Net)> = vec![
+        ("element", mode(&b, "drain")),
+        ("drain", mode(&b, "particle")),
+        ("particle", mode(&b, "settle")),
+        ("settle", after_settle),
+        ("finish", idle.clone()),
+        ("clear", idle.clone()),
+    ];
+    let mut following = idle.clone();
+    for (name, target) in &after {
+        following = b.mux(&at(name), target, &following);
+    }
+    let moved = b.mux(&end, &following, now.value());
+    let clear_mode = mode(&b, "clear");
+    let from_idle = b.mux(&clear, &clear_mode, &idle);
+    let from_idle = b.mux(&start_now, &element, &from_idle);
+    let next = b.mux(&at("idle"), &from_idle, &moved);
+    let next = b.mux(&reset_n, &next, &idle);
+
+    b.comment("counters");
+    let none = b.constant(0, bits);
+    let advanced = b.add(count.value(), &one);
+    let rest = b.or(&end, &at("idle"));
+    let next_count = b.mux(&rest, &none, &advanced);
+    let step_end = b.and(&at("settle"), &end);
+    let zero_steps = b.constant(0, 32);
+    let counted = b.mux(&step_end, &next_done, done.value());
+    let next_steps = b.mux(&start_now, &zero_steps, &counted);
+    let in_step = ["element", "drain", "particle", "settle"].map(at);
+    let in_step = b.or_all(&in_step);
+    let more = b.increment(cycles.value(), &in_step);
+    let zero_cycles = b.constant(0, 64);
+    let next_cycles = b.mux(&start_now, &zero_cycles, &more);
+    let busy = b.not(&is[0]);
+    let next_stopping = b.and(&stop_wanted, &busy);
+    let next_stopping = b.and(&next_stopping, &reset_n);
+
+    let (element_now, particle_now, clear_now) = (is[1].clone(), is[3].clone(), is[6].clone());
+    let element_index = b.slice(count.value(), 0, edge_bits);
+    let particle_index = b.slice(count.value(), 0, particle_bits);
+    b.output("idle", &is[0]);
+    b.output("mode_now", now.value());
+    b.output("element_valid", &element_now);
+    b.output("element_index", &element_index);
+    b.output("particle_valid", &particle_now);
+    b.output("clear_valid", &clear_now);
+    b.output("particle_index", &particle_index);
+    b.output("steps_done", done.value());
+    b.output("cycle_count", cycles.value());
+    for (state, next) in [
+        (now, &next),
+        (count, &next_count),
+        (done, &next_steps),
+        (stopping, &next_stopping),
+        (cycles, &next_cycles),
+    ] {
+        b.set(state, next);
+    }
+    b.finish()
+}
