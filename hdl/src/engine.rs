@@ -99,6 +99,7 @@ pub fn engine(config: &Config) -> Module {
             ("start", &start),
             ("stop", &stop),
             ("clear", &clear),
+            ("halt", &bus.get("halt")),
             ("steps", &bus.get("steps")),
             ("particles", &bus.get("particles")),
             ("edges", &bus.get("edges")),

@@ -225,7 +225,7 @@ fn registers(config: &Config) -> Vec<Register> {
     let hash = config.hash();
     let kind = profile_code(config.profile) | inverse_code(config.inverse) << 4 | 1 << 8;
     let (p, e) = (address_bits(config.particles) + 1, address_bits(config.edges) + 1);
-    let list: [(&str, u32, u32, Access, &str); 26] = [
+    let list: [(&str, u32, u32, Access, &str); 27] = [
         ("magic", 0x00, 32, Constant(MAGIC), "Identity: the letters nend."),
         ("map_version", 0x04, 32, Constant(VERSION), "Version of this map."),
         ("hash_low", 0x08, 32, Constant(hash as u32), "Hash of the configuration, low half."),
@@ -279,6 +279,13 @@ fn registers(config: &Config) -> Vec<Register> {
             ENTRY_BITS,
             ReadWrite,
             "The time step: mantissa, shift << 16 (paper profiles).",
+        ),
+        (
+            "halt",
+            0x7c,
+            1,
+            ReadWrite,
+            "Stop each step after its elements; the next start goes on with its particles.",
         ),
         ("checksum_low", 0x74, 32, Updated, "Sum of address and data of every word written to a window."),
         ("checksum_high", 0x78, 32, Updated, "Sum of those sums: tells order, repetition and omission."),

@@ -9,8 +9,9 @@
 //!                steps done, or stop
 //! ```
 //! One item is issued per clock, without a stall. The pauses are as short as the pipelines allow: see
-//! [`Pauses`]. While idle, memories belong to the bus (transfer mode). `clear` empties the force memories,
-//! which a reset in the middle of a step may have left in use.
+//! [`Pauses`]. While idle, memories belong to the bus (transfer mode). With `halt`, a step stops after its
+//! elements, so that forces can be looked at; the next start goes on with its particles. `clear` empties the
+//! force memories, which a reset in the middle of a step may have left in use.
 
 use crate::rtl::{Build, Module, Net};
 
@@ -41,6 +42,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let mut b = Build::new("sequencer", "Issues edges and particles, step after step.");
     let reset_n = b.input("reset_n", 1);
     let (start, stop, clear) = (b.input("start", 1), b.input("stop", 1), b.input("clear", 1));
+    let halt = b.input("halt", 1);
     let steps = b.input("steps", 32);
     let particles = b.input("particles", particle_bits + 1);
     let edges = b.input("edges", edge_bits + 1);
@@ -50,6 +52,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let count = b.state("count", bits);
     let done = b.state("steps_done_1", 32);
     let stopping = b.state("stopping", 1);
+    let halfway = b.state("halfway", 1);
     let cycles = b.state("cycles", 64);
     let is: Vec<Net> = MODES
         .iter()
@@ -92,9 +95,11 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let enough = b.or(&reached, &stop_wanted);
     let (element, finish, idle) = (mode(&b, "element"), mode(&b, "finish"), mode(&b, "idle"));
     let after_settle = b.mux(&enough, &finish, &element);
+    let particle = mode(&b, "particle");
+    let after_drain = b.mux(&halt, &finish, &particle);
     let after: Vec<(&str, Net)> = vec![
         ("element", mode(&b, "drain")),
-        ("drain", mode(&b, "particle")),
+        ("drain", after_drain),
         ("particle", mode(&b, "settle")),
         ("settle", after_settle),
         ("finish", idle.clone()),
@@ -107,7 +112,8 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let moved = b.mux(&end, &following, now.value());
     let clear_mode = mode(&b, "clear");
     let from_idle = b.mux(&clear, &clear_mode, &idle);
-    let from_idle = b.mux(&start_now, &element, &from_idle);
+    let begin = b.mux(halfway.value(), &particle, &element);
+    let from_idle = b.mux(&start_now, &begin, &from_idle);
     let next = b.mux(&at("idle"), &from_idle, &moved);
     let next = b.mux(&reset_n, &next, &idle);
 
@@ -119,12 +125,21 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let step_end = b.and(&at("settle"), &end);
     let zero_steps = b.constant(0, 32);
     let counted = b.mux(&step_end, &next_done, done.value());
-    let next_steps = b.mux(&start_now, &zero_steps, &counted);
+    let whole = b.not(halfway.value());
+    let fresh = b.and(&start_now, &whole);
+    let next_steps = b.mux(&fresh, &zero_steps, &counted);
     let in_step = ["element", "drain", "particle", "settle"].map(at);
     let in_step = b.or_all(&in_step);
     let more = b.increment(cycles.value(), &in_step);
     let zero_cycles = b.constant(0, 64);
-    let next_cycles = b.mux(&start_now, &zero_cycles, &more);
+    let next_cycles = b.mux(&fresh, &zero_cycles, &more);
+    let drained = b.and(&at("drain"), &end);
+    let halted = b.and(&drained, &halt);
+    let over = b.or(&at("particle"), &at("clear"));
+    let still = b.not(&over);
+    let still = b.and(&still, &reset_n);
+    let half = b.or(halfway.value(), &halted);
+    let next_half = b.and(&half, &still);
     let busy = b.not(&is[0]);
     let next_stopping = b.and(&stop_wanted, &busy);
     let next_stopping = b.and(&next_stopping, &reset_n);
@@ -146,6 +161,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
         (count, &next_count),
         (done, &next_steps),
         (stopping, &next_stopping),
+        (halfway, &next_half),
         (cycles, &next_cycles),
     ] {
         b.set(state, next);

@@ -87,10 +87,8 @@ pub struct Memories {
     pub particles: Vec<Particle>,
     /// Extension, class and numbers.
     pub edges: Vec<Edge>,
-    /// Sums of forces of starting edges: zero.
-    pub force_start: Vec<[i32; 3]>,
-    /// Sums of forces of ending edges: zero.
-    pub force_end: Vec<[i32; 3]>,
+    /// Sums of forces: zero between steps.
+    pub forces: Vec<([i32; 3], [i32; 3])>,
     /// Position operands for display.
     pub display: Vec<[i32; 3]>,
 }
@@ -237,7 +235,16 @@ impl<D: Device> Board<D> {
         Err(DeviceError::Timeout { device: self.device.name(), doing: doing.to_owned() })
     }
 
-    /// Takes `steps` steps; returns the clocks they took.
+    /// Computes the elements of the next step and stops before its particles are moved.
+    pub fn run_elements(&mut self) -> Result<(), DeviceError> {
+        self.write("halt", 1)?;
+        self.write("steps", 1)?;
+        self.write("command", START)?;
+        self.wait(self.edges.into(), "computing elements")?;
+        self.write("halt", 0)
+    }
+
+    /// Takes `steps` steps, or what is left of them; returns the clocks they took.
     pub fn run(&mut self, steps: u32) -> Result<u64, DeviceError> {
         if steps == 0 {
             return Ok(0);
@@ -293,6 +300,15 @@ impl<D: Device> Board<D> {
             .collect()
     }
 
+    /// Sums of forces of the edges that start and that end at each particle.
+    pub fn forces(&mut self) -> Result<Vec<([i32; 3], [i32; 3])>, DeviceError> {
+        (0..self.particles)
+            .map(|item| {
+                Ok((three(&self.fetch("force_start", item)?), three(&self.fetch("force_end", item)?)))
+            })
+            .collect()
+    }
+
     /// Every memory word in use.
     pub fn memories(&mut self) -> Result<Memories, DeviceError> {
         let mut particles = self.motion()?;
@@ -302,12 +318,10 @@ impl<D: Device> Board<D> {
             particle.class = external[3] as u8;
         }
         let edges = self.edges()?;
-        let mut vectors = |window: &str| -> Result<Vec<[i32; 3]>, DeviceError> {
-            (0..self.particles).map(|item| Ok(three(&self.fetch(window, item)?))).collect()
-        };
-        let (force_start, force_end, display) =
-            (vectors("force_start")?, vectors("force_end")?, vectors("display")?);
-        Ok(Memories { particles, edges, force_start, force_end, display })
+        let forces = self.forces()?;
+        let display: Result<Vec<_>, DeviceError> =
+            (0..self.particles).map(|item| Ok(three(&self.fetch("display", item)?))).collect();
+        Ok(Memories { particles, edges, forces, display: display? })
     }
 }
 

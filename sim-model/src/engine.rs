@@ -146,6 +146,15 @@ impl Model {
         u
     }
 
+    /// Sums of the forces of the last step's elements, of edges that start and that end at each particle, as
+    /// the force memories held them before its particles were moved.
+    pub fn forces(&self) -> Vec<([i32; 3], [i32; 3])> {
+        let word = self.image.numbers().force_sum;
+        let cut = |q: Quad| [q[0], q[1], q[2]].map(|c| word.wrap(c.into()) as i32);
+        let sums = (0..self.particles.x.len()).map(|p| lane::forces(&self.lanes, p));
+        sums.map(|(starting, ending)| (cut(starting), cut(ending))).collect()
+    }
+
     /// Particle positions in metres.
     pub fn positions(&self) -> Vec<Vec3> {
         self.particles.x.iter().map(|&[x, y, z, _]| self.image.position([x, y, z])).collect()

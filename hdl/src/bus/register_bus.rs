@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Clocks from a request to read a window to its answer.
-pub const READ_CLOCKS: u32 = 7;
+pub const READ_CLOCKS: u32 = 5;
 
 /// Width of a byte address.
 pub fn bus_address_bits(map: &Map) -> u32 {

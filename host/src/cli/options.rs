@@ -90,6 +90,7 @@ impl EngineArgs {
             threads: self.threads.map_or_else(all, usize::from),
             edge_order: None,
             integrator: self.integrator,
+            trace: false,
         }
     }
 

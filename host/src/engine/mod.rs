@@ -1,9 +1,18 @@
 //! Engines behind one trait: what a command needs to know of whatever computes a scene.
 
-use nendo_hdl::config::Config;
+mod board;
+mod model;
+mod reference;
+
+pub use board::BoardEngine;
+
+use crate::{
+    board::{Board, BoardError},
+    device::{DeviceError, rtl::Rtl},
+};
+use nendo_hdl::{config::Config, verilated::Options};
 use nendo_model::{
     blocks::Inverse,
-    cycles::Depths,
     engine::Model,
     image::{Image, ImageError},
     mesh::Vec3,
@@ -23,6 +32,8 @@ pub enum EngineKind {
     F64,
     /// Bit-accurate model of the hardware
     Model,
+    /// The hardware itself, compiled by Verilator and driven as a board
+    Rtl,
 }
 
 impl EngineKind {
@@ -47,6 +58,8 @@ pub struct EngineOptions {
     pub edge_order: Option<Vec<u32>>,
     /// How the f64 engine takes a step.
     pub integrator: Integrator,
+    /// Whether the Verilated engine is built for waveforms.
+    pub trace: bool,
 }
 
 /// What one element computes, for a look inside.
@@ -71,9 +84,9 @@ pub trait Engine {
     /// Steps taken so far.
     fn step(&self) -> u64;
     /// Particle positions in metres.
-    fn positions(&self) -> anyhow::Result<Vec<Vec3>>;
+    fn positions(&mut self) -> anyhow::Result<Vec<Vec3>>;
     /// SHA-256 of the state words.
-    fn state_digest(&self) -> anyhow::Result<String>;
+    fn state_digest(&mut self) -> anyhow::Result<String>;
     /// What has overflowed.
     fn overflow(&self) -> Overflow;
     /// Why the state is useless, if it is: diverged or overflowed.
@@ -83,11 +96,25 @@ pub trait Engine {
     /// Ratio of what words hold to what the scene is expected to need.
     fn headroom(&self, scene: &Scene) -> Option<Headroom>;
     /// What one element computes in the present state.
-    fn probe(&self, edge: usize) -> anyhow::Result<Probe>;
+    fn probe(&mut self, edge: usize) -> anyhow::Result<Probe>;
+}
+
+/// Why an engine cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The scene does not fit the profile.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The board cannot be used.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The scene is too large for any engine in hardware.
+    #[error("the scene has {0} particles; an engine tells {max} apart", max = Config::MAX_PARTICLES)]
+    TooLarge(usize),
 }
 
 /// An engine at the start of a scene.
-pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, ImageError> {
+pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, OpenError> {
     Ok(match options.kind {
         EngineKind::F64 => Box::new(Reference::new(scene, options.integrator)),
         EngineKind::Model => {
@@ -97,107 +124,38 @@ pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, I
                 None => Model::new(image, options.threads),
             })
         }
+        EngineKind::Rtl => Box::new(open_rtl(scene, options)?),
     })
 }
 
-impl Engine for Reference {
-    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
-        Self::advance(self, steps);
-        Ok(())
+/// The Verilated engine with a scene loaded.
+pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rtl>, OpenError> {
+    let image = Image::new(scene, options.profile, options.inverse)?;
+    if image.particles.len() as u64 > Config::MAX_PARTICLES {
+        return Err(OpenError::TooLarge(image.particles.len()));
     }
-
-    fn step(&self) -> u64 {
-        Self::step(self)
-    }
-
-    fn positions(&self) -> anyhow::Result<Vec<Vec3>> {
-        Ok(Self::positions(self).to_vec())
-    }
-
-    fn state_digest(&self) -> anyhow::Result<String> {
-        Ok(Self::state_digest(self))
-    }
-
-    fn overflow(&self) -> Overflow {
-        Overflow::NONE
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.has_diverged().then(|| "the simulation diverged: particles fly apart; shorten `step`".to_owned())
-    }
-
-    fn cycles_per_step(&self) -> Option<u64> {
-        None
-    }
-
-    fn headroom(&self, _: &Scene) -> Option<Headroom> {
-        None
-    }
-
-    fn probe(&self, edge: usize) -> anyhow::Result<Probe> {
-        let out = self.element(edge);
-        Ok(Probe {
-            edge,
-            force: out.force.into(),
-            voigt_rate: out.voigt_rate,
-            force_raw: None,
-            voigt_rate_raw: None,
-        })
-    }
+    let config = config_for(scene, options.profile, options.inverse);
+    let verilated = Options { trace: options.trace, ..Options::default() };
+    let device = Rtl::new(&config, verilated).map_err(DeviceError::from).map_err(BoardError::from)?;
+    let order = options.edge_order.clone();
+    Ok(BoardEngine::new(Board::open(device, &config)?, image, order)?)
 }
 
-impl Engine for Model {
-    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
-        Self::advance(self, steps);
-        Ok(())
-    }
-
-    fn step(&self) -> u64 {
-        Self::step(self)
-    }
-
-    fn positions(&self) -> anyhow::Result<Vec<Vec3>> {
-        Ok(Self::positions(self))
-    }
-
-    fn state_digest(&self) -> anyhow::Result<String> {
-        Ok(Self::state_digest(self))
-    }
-
-    fn overflow(&self) -> Overflow {
-        Self::overflow(self)
-    }
-
-    fn trouble(&self) -> Option<String> {
-        overflow_trouble(Self::overflow(self))
-    }
-
-    fn cycles_per_step(&self) -> Option<u64> {
-        let image = self.image();
-        let depths = Depths::of(image.profile, image.inverse);
-        Some(depths.cycles_per_step(image.particles.len() as u64, image.edges.len() as u64))
-    }
-
-    fn headroom(&self, scene: &Scene) -> Option<Headroom> {
-        Some(self.image().scaling.headroom(scene, self.image().numbers()))
-    }
-
-    fn probe(&self, edge: usize) -> anyhow::Result<Probe> {
-        let (out, image) = (self.element(edge), self.image());
-        let n = image.numbers();
-        let force_lsb = image.scaling.force_lsb(n);
-        let rate_lsb = if n.unit_step {
-            image.scaling.u_lsb(n) / image.scaling.time
-        } else {
-            image.scaling.length / image.scaling.time * n.rate.lsb()
-        };
-        Ok(Probe {
-            edge,
-            force: out.force.map(|c| c as f64 * force_lsb),
-            voigt_rate: out.voigt_rate as f64 * rate_lsb,
-            force_raw: Some(out.force),
-            voigt_rate_raw: Some(out.voigt_rate),
-        })
+/// A probe from TEM's raw results.
+fn probe_of(image: &Image, edge: usize, out: &nendo_model::tem::Output) -> Probe {
+    let (n, scaling) = (image.numbers(), &image.scaling);
+    let force_lsb = scaling.force_lsb(n);
+    let rate_lsb = if n.unit_step {
+        scaling.u_lsb(n) / scaling.time
+    } else {
+        scaling.length / scaling.time * n.rate.lsb()
+    };
+    Probe {
+        edge,
+        force: out.force.map(|c| c as f64 * force_lsb),
+        voigt_rate: out.voigt_rate as f64 * rate_lsb,
+        force_raw: Some(out.force),
+        voigt_rate_raw: Some(out.voigt_rate),
     }
 }
 

@@ -1,0 +1,151 @@
+//! A board as an engine: a scene's image on a device, its events written between steps.
+
+use super::{Engine, Probe, overflow_trouble, probe_of};
+use crate::{
+    board::{Board, BoardError, Memories},
+    device::{Device, DeviceError},
+};
+use nendo_model::{
+    engine::state_digest,
+    image::{Edge, Event, Image, Particle},
+    mesh::Vec3,
+    numbers::Constant,
+    overflow::Overflow,
+    scaling::Headroom,
+    scene::Scene,
+    tem,
+};
+
+/// A scene on a board.
+pub struct BoardEngine<D: Device> {
+    board: Board<D>,
+    image: Image,
+    /// Scene number of each edge, in the order the board holds them.
+    order: Vec<u32>,
+    step: u64,
+    next_event: usize,
+    overflow: Overflow,
+    cycles: u64,
+}
+
+impl<D: Device> BoardEngine<D> {
+    /// Loads an image. With an order, edge `order[k]` of the image is the board's k-th.
+    pub fn new(mut board: Board<D>, image: Image, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
+        let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
+        let edges = order.iter().map(|&k| image.edges[k as usize]).collect();
+        board.load(&Image { edges, ..image.clone() })?;
+        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0 })
+    }
+
+    /// The board.
+    pub fn board(&mut self) -> &mut Board<D> {
+        &mut self.board
+    }
+
+    /// The image it started from.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Clocks spent in steps so far.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Takes steps, writing each event before its step.
+    pub fn run(&mut self, steps: u64) -> Result<(), DeviceError> {
+        let end = self.step + steps;
+        while self.step < end {
+            while let Some(&Event { particle, write, .. }) =
+                self.image.events.get(self.next_event).filter(|e| e.step <= self.step)
+            {
+                self.board.write_particle(particle, self.image.particles[particle as usize].class, write)?;
+                self.next_event += 1;
+            }
+            let next = self.image.events.get(self.next_event).map_or(end, |e| e.step.min(end));
+            let now = (next - self.step).min(u32::MAX.into());
+            self.cycles += self.board.run(now as u32)?;
+            self.step += now;
+        }
+        self.overflow = self.overflow.union(self.board.overflow()?);
+        Ok(())
+    }
+
+    /// Every memory word in use, edges in the scene's order.
+    pub fn memories(&mut self) -> Result<Memories, DeviceError> {
+        let mut memories = self.board.memories()?;
+        memories.edges = self.in_scene_order(memories.edges);
+        Ok(memories)
+    }
+
+    fn in_scene_order(&self, held: Vec<Edge>) -> Vec<Edge> {
+        let mut edges = vec![Edge::default(); held.len()];
+        for (edge, &k) in held.into_iter().zip(&self.order) {
+            edges[k as usize] = edge;
+        }
+        edges
+    }
+
+    fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), DeviceError> {
+        let edges = self.board.edges()?;
+        let u = self.in_scene_order(edges).iter().map(|e| e.u).collect();
+        Ok((self.board.motion()?, u))
+    }
+}
+
+impl<D: Device> Engine for BoardEngine<D> {
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+        Ok(self.run(steps)?)
+    }
+
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn positions(&mut self) -> anyhow::Result<Vec<Vec3>> {
+        let particles = self.board.motion()?;
+        Ok(particles.iter().map(|p| self.image.position(p.x)).collect())
+    }
+
+    fn state_digest(&mut self) -> anyhow::Result<String> {
+        let (particles, u) = self.state()?;
+        Ok(state_digest(self.image.numbers(), &particles, &u))
+    }
+
+    fn overflow(&self) -> Overflow {
+        self.overflow
+    }
+
+    fn trouble(&self) -> Option<String> {
+        overflow_trouble(self.overflow)
+    }
+
+    /// Measured, not predicted.
+    fn cycles_per_step(&self) -> Option<u64> {
+        self.cycles.checked_div(self.step)
+    }
+
+    fn headroom(&self, scene: &Scene) -> Option<Headroom> {
+        Some(self.image.scaling.headroom(scene, self.image.numbers()))
+    }
+
+    /// The hardware's own result: the edge alone on the board, its elements computed, then all put back.
+    fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {
+        let Memories { particles, edges, .. } = self.board.memories()?;
+        let whole = Image { particles, edges: self.in_scene_order(edges), ..self.image.clone() };
+        let Edge { start, end, .. } = whole.edges[edge];
+        let mut alone = Image { events: Vec::new(), ..whole.clone() };
+        alone.particles = vec![whole.particles[start as usize], whole.particles[end as usize]];
+        alone.edges = vec![Edge { start: 0, end: 1, ..whole.edges[edge] }];
+        // A step of one shows the rate as the increment; where the step is the unit it is one anyway.
+        alone.constants.step = Constant { mantissa: 1 << 8, shift: 8 };
+        self.board.load(&alone)?;
+        self.board.run_elements()?;
+        let (force, u) = (self.board.forces()?[1].1, self.board.edges()?[0].u);
+        let voigt_rate = i64::from(u) - i64::from(whole.edges[edge].u);
+        let held = self.order.iter().map(|&k| whole.edges[k as usize]).collect();
+        self.board.load(&Image { edges: held, ..whole })?;
+        let out = tem::Output { force: force.map(i64::from), voigt_rate, ..tem::Output::default() };
+        Ok(probe_of(&self.image, edge, &out))
+    }
+}

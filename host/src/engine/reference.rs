@@ -1,0 +1,50 @@
+//! The f64 reference as an engine.
+
+use super::{Engine, Probe};
+use nendo_model::{mesh::Vec3, overflow::Overflow, reference::Reference, scaling::Headroom, scene::Scene};
+
+impl Engine for Reference {
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+        Self::advance(self, steps);
+        Ok(())
+    }
+
+    fn step(&self) -> u64 {
+        Self::step(self)
+    }
+
+    fn positions(&mut self) -> anyhow::Result<Vec<Vec3>> {
+        Ok(Self::positions(self).to_vec())
+    }
+
+    fn state_digest(&mut self) -> anyhow::Result<String> {
+        Ok(Self::state_digest(self))
+    }
+
+    fn overflow(&self) -> Overflow {
+        Overflow::NONE
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.has_diverged().then(|| "the simulation diverged: particles fly apart; shorten `step`".to_owned())
+    }
+
+    fn cycles_per_step(&self) -> Option<u64> {
+        None
+    }
+
+    fn headroom(&self, _: &Scene) -> Option<Headroom> {
+        None
+    }
+
+    fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {
+        let out = self.element(edge);
+        Ok(Probe {
+            edge,
+            force: out.force.into(),
+            voigt_rate: out.voigt_rate,
+            force_raw: None,
+            voigt_rate_raw: None,
+        })
+    }
+}
