@@ -54,6 +54,29 @@ pub fn pauses(config: &Config) -> Pauses {
     pauses
 }
 
+/// Clocks from an item's number to its words in memory: where to look in a waveform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stages {
+    /// From an edge to its force in the sums.
+    pub force: u32,
+    /// From an edge to its new extension.
+    pub extension: u32,
+    /// From a particle to its new position and velocity.
+    pub particle: u32,
+}
+
+impl Stages {
+    /// The stages of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let latency = TemLatency::of(&tem(config.profile, config.inverse));
+        Self {
+            force: ELEMENT_FRONT + latency.force + LOOP - READ_LATENCY,
+            extension: ELEMENT_FRONT + latency.u_next,
+            particle: PARTICLE_FRONT + mpm(config.profile).latency("overflow"),
+        }
+    }
+}
+
 /// A one-bit mark that travels with an item, and starts as "no item".
 fn mark(b: &mut Build, valid: &Net, stage: u32) -> Net {
     (0..stage).fold(valid.clone(), |net, _| b.reg_from_zero(&net))

@@ -115,6 +115,30 @@ pub struct Window {
 }
 
 impl Window {
+    /// A window that goes both ways while the engine is idle.
+    fn new(
+        name: &'static str,
+        base: u32,
+        items: u32,
+        stride: u32,
+        fields: Vec<Field>,
+        doc: &'static str,
+    ) -> Self {
+        Self { name, base, items, stride, fields, way: Way::ReadWrite, when: When::Idle, doc }
+    }
+
+    fn read_only(self) -> Self {
+        Self { way: Way::ReadOnly, ..self }
+    }
+
+    fn write_only(self) -> Self {
+        Self { way: Way::WriteOnly, ..self }
+    }
+
+    fn always(self) -> Self {
+        Self { when: When::Always, ..self }
+    }
+
     /// Bits of an item in memory.
     pub fn bits(&self) -> u32 {
         self.fields.iter().map(|f| f.bits).sum()
@@ -219,6 +243,7 @@ fn format_word(state: State) -> u32 {
     state.bits | state.residual << 8 | (state.frac as u32) << 16
 }
 
+#[rustfmt::skip] // a table
 fn registers(config: &Config) -> Vec<Register> {
     use Access::{Command, Constant, ReadOnly, ReadWrite, Updated, WriteOneToClear};
     let n = config.profile.numbers();
@@ -233,62 +258,26 @@ fn registers(config: &Config) -> Vec<Register> {
         ("configuration", 0x10, 32, Constant(kind), "Bits 3..0 profile, 7..4 inverse form, 15..8 modules."),
         ("max_particles", 0x14, 32, Constant(config.particles as u32), "Particles the memories hold."),
         ("max_edges", 0x18, 32, Constant(config.edges as u32), "Edges the memories hold."),
-        (
-            "format_x",
-            0x1c,
-            32,
-            Constant(format_word(n.x)),
-            "Position: stored bits, residual << 8, fraction << 16.",
-        ),
+        ("format_x", 0x1c, 32, Constant(format_word(n.x)), "Position: stored bits, residual << 8, fraction << 16."),
         ("format_v", 0x20, 32, Constant(format_word(n.v)), "Velocity, likewise."),
         ("format_u", 0x24, 32, Constant(format_word(n.u)), "Extension, likewise."),
         ("scratch", 0x28, 32, ReadWrite, "Keeps what is written: for testing the link."),
-        (
-            "command",
-            0x40,
-            3,
-            Command,
-            "Bit 0 start, bit 1 stop after this step, bit 2 clear the force memories.",
-        ),
-        (
-            "status",
-            0x44,
-            4,
-            ReadOnly,
-            "Bit 0 busy, bits 3..1 mode: idle, element, drain, particle, settle, finish, clear.",
-        ),
+        ("command", 0x40, 3, Command, "Bit 0 start, bit 1 stop after this step, bit 2 clear the force memories."),
+        ("status", 0x44, 4, ReadOnly, "Bit 0 busy, bits 3..1 mode: idle, element, drain, particle, settle, finish, clear."),
         ("steps", 0x48, 32, ReadWrite, "Steps to run at the next start; 0 runs until stopped."),
         ("steps_done", 0x4c, 32, ReadOnly, "Steps since the last start."),
         ("cycles_low", 0x50, 32, ReadOnly, "Clocks spent in steps since the last start, low half."),
         ("cycles_high", 0x54, 32, ReadOnly, "The same, high half."),
-        (
-            "overflow",
-            0x58,
-            Source::ALL.len() as u32,
-            WriteOneToClear,
-            "Sticky overflow flags, one bit per source.",
-        ),
+        ("overflow", 0x58, Source::ALL.len() as u32, WriteOneToClear, "Sticky overflow flags, one bit per source."),
         ("particles", 0x5c, p, ReadWrite, "Particles in use."),
         ("edges", 0x60, e, ReadWrite, "Edges in use."),
         ("position_shift", 0x64, 4, ReadWrite, "Velocity to position increment (profile wide)."),
         ("extension_shift", 0x68, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
         ("force_limit", 0x6c, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
-        (
-            "step_constant",
-            0x70,
-            ENTRY_BITS,
-            ReadWrite,
-            "The time step: mantissa, shift << 16 (paper profiles).",
-        ),
-        (
-            "halt",
-            0x7c,
-            1,
-            ReadWrite,
-            "Stop each step after its elements; the next start goes on with its particles.",
-        ),
+        ("step_constant", 0x70, ENTRY_BITS, ReadWrite, "The time step: mantissa, shift << 16 (paper profiles)."),
         ("checksum_low", 0x74, 32, Updated, "Sum of address and data of every word written to a window."),
         ("checksum_high", 0x78, 32, Updated, "Sum of those sums: tells order, repetition and omission."),
+        ("halt", 0x7c, 1, ReadWrite, "Stop each step after its elements; the next start goes on with its particles."),
     ];
     list.into_iter()
         .map(|(name, address, bits, access, doc)| Register { name, address, bits, access, doc })
@@ -314,8 +303,6 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
     let class = |classes: usize| (classes as u32).ilog2();
     let (particles, edges) = (config.particles as u32, config.edges as u32);
     let unsigned = |name, word, low, bits| Field { name, word, low, bits, signed: false };
-    let constant = |name| unsigned(name, 0, 0, ENTRY_BITS);
-    let classes = ELEMENT_CLASSES as u32;
     let mut external = packed_vector(["fx", "fy", "fz"], n.edge_force.bits);
     external.push(unsigned("mass_class", 1, 16, class(MASS_CLASSES)));
     let edge = vec![
@@ -324,123 +311,54 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
         unsigned("start", 1, 0, number),
         unsigned("end", 1, 16, number),
     ];
-    let (rw, ro, wo) = (Way::ReadWrite, Way::ReadOnly, Way::WriteOnly);
     let forces = || vector(["fx", "fy", "fz"], n.force_sum.bits);
-    let list: [(&str, u32, u32, u32, Vec<Field>, Way, When, &str); 11] = [
-        (
+    let shown = packed_vector(["x", "y", "z"], n.x.operand_bits());
+    let table = |name, place: u32, field, doc| {
+        let entry = Field { name: field, word: 0, low: 0, bits: ENTRY_BITS, signed: false };
+        Window::new(name, TABLES + 0x100 * place, ELEMENT_CLASSES as u32, 1, vec![entry], doc).write_only()
+    };
+    let mut list = vec![
+        table(
             "element_extension",
-            TABLES,
-            classes,
-            1,
-            vec![constant("a_or_k")],
-            wo,
-            When::Idle,
+            0,
+            "a_or_k",
             "Element class: constant times u (A or K); mantissa, shift << 16.",
         ),
-        (
-            "element_rate",
-            TABLES + 0x100,
-            classes,
-            1,
-            vec![constant("b_or_c")],
-            wo,
-            When::Idle,
-            "Element class: constant times l' (B or C).",
-        ),
-        (
-            "element_damper",
-            TABLES + 0x200,
-            classes,
-            1,
-            vec![constant("c2_or_d")],
-            wo,
-            When::Idle,
-            "Element class: c2 or D = 1/c2.",
-        ),
-        (
-            "mass_table",
-            TABLES + 0x300,
-            MASS_CLASSES as u32,
-            1,
-            vec![constant("inverse_mass")],
-            wo,
-            When::Idle,
-            "Mass class: inverse mass; class 0 is held.",
-        ),
-        (
-            "position",
-            span,
-            particles,
-            4,
-            vector(["x", "y", "z"], n.x.bits),
-            rw,
-            When::Idle,
-            "Stored positions.",
-        ),
-        (
-            "velocity",
-            2 * span,
-            particles,
-            4,
-            vector(["x", "y", "z"], n.v.bits),
-            rw,
-            When::Idle,
-            "Stored velocities.",
-        ),
-        ("external", 3 * span, particles, 2, external, rw, When::Always, "External forces and mass classes."),
-        (
-            "edge",
-            4 * span,
-            edges,
-            2,
-            edge,
-            rw,
-            When::Idle,
-            "Stored extension, class and the two particles of an edge.",
-        ),
-        (
-            "display",
-            5 * span,
-            particles,
-            2,
-            packed_vector(["x", "y", "z"], n.x.operand_bits()),
-            ro,
-            When::Always,
-            "Positions of the last step, readable while the engine runs; read word 0 first: it holds word 1.",
-        ),
-        (
-            "force_start",
-            6 * span,
-            particles,
-            4,
-            forces(),
-            ro,
-            When::Idle,
-            "Sums of forces of starting edges (f_R): zero between steps.",
-        ),
-        (
-            "force_end",
-            7 * span,
-            particles,
-            4,
-            forces(),
-            ro,
-            When::Idle,
-            "Sums of forces of ending edges (f_S): zero between steps.",
-        ),
+        table("element_rate", 1, "b_or_c", "Element class: constant times l' (B or C)."),
+        table("element_damper", 2, "c2_or_d", "Element class: c2 or D = 1/c2."),
+        table("mass_table", 3, "inverse_mass", "Mass class: inverse mass; class 0 is held."),
     ];
-    list.into_iter()
-        .map(|(name, base, items, stride, fields, way, when, doc)| Window {
-            name,
-            base,
-            items,
-            stride,
-            fields,
-            way,
-            when,
-            doc,
-        })
-        .collect()
+    let memories = [
+        Window::new("position", 0, particles, 4, vector(["x", "y", "z"], n.x.bits), "Stored positions."),
+        Window::new("velocity", 0, particles, 4, vector(["x", "y", "z"], n.v.bits), "Stored velocities."),
+        Window::new("external", 0, particles, 2, external, "External forces and mass classes.").always(),
+        Window::new("edge", 0, edges, 2, edge, "Stored extension, class and the two particles of an edge."),
+        Window::new("display", 0, particles, 2, shown, "Positions of the last step; word 0 holds word 1.")
+            .read_only()
+            .always(),
+        Window::new(
+            "force_start",
+            0,
+            particles,
+            4,
+            forces(),
+            "Sums of starting edges (f_R); zero between steps.",
+        )
+        .read_only(),
+        Window::new(
+            "force_end",
+            0,
+            particles,
+            4,
+            forces(),
+            "Sums of ending edges (f_S); zero between steps.",
+        )
+        .read_only(),
+    ];
+    // One span of addresses each, behind the one of the registers.
+    let placed = memories.into_iter().zip(1..).map(|(window, k)| Window { base: k * span, ..window });
+    list.extend(placed);
+    list
 }
 
 #[cfg(test)]

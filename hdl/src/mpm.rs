@@ -123,8 +123,13 @@ mod tests {
         testing::{cells, run_pipeline_with, synthesise},
         verilated::{Options, Sim},
     };
-    use nendo_model::{blocks::Inverse, image::Image, mpm as twin, testing::images_of};
-    use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
+    use nendo_model::{
+        blocks::Inverse,
+        image::Image,
+        mpm as twin,
+        testing::{images_of, runner, sample},
+    };
+    use proptest::prelude::*;
 
     /// Particles of random images, with random accumulated forces.
     fn compare(sim: &mut Sim, module: &Module, image: &Image, forces: &[[i64; 6]]) {
@@ -175,18 +180,15 @@ mod tests {
 
     #[test]
     fn it_is_the_models() {
-        let mut runner = TestRunner::deterministic();
+        let mut runner = runner();
         for profile in Profile::ALL {
             let module = mpm(profile);
             let mut sim = Sim::new(&module, Options::default()).unwrap();
             for round in 0..200 {
-                let image = images_of(profile, Inverse::Table, round % 3 == 0)
-                    .new_tree(&mut runner)
-                    .unwrap()
-                    .current();
+                let image = sample(images_of(profile, Inverse::Table, round % 3 == 0), &mut runner);
                 let most = if round % 2 == 0 { 131_072i64 } else { 8_000 };
                 let forces = prop::collection::vec(prop::array::uniform6(-most..most), image.particles.len());
-                let forces = forces.new_tree(&mut runner).unwrap().current();
+                let forces = sample(forces, &mut runner);
                 compare(&mut sim, &module, &image, &forces);
             }
         }

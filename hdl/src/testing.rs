@@ -49,7 +49,7 @@ pub(crate) fn synthesise(module: &Module, command: &str) -> String {
     let mut file = tempfile::Builder::new().suffix(".v").tempfile().expect("a temporary file");
     file.write_all(verilog(module, "block").as_bytes()).expect("written");
     let script = format!(
-        "read_verilog {}; hierarchy -check -top block; proc; check -assert; {command}; stat",
+        "read_verilog -lib +/xilinx/cells_sim.v; read_verilog {}; hierarchy -check -top block; proc; check -assert; {command}; stat",
         file.path().display()
     );
     let output = Command::new("yosys").args(["-p", &script]).output().expect("yosys is installed");

@@ -7,7 +7,7 @@ use nendo_hdl::{
 };
 use nendo_model::{
     cycles::Depths,
-    image::{Edge, Image, Particle, Write},
+    image::{Edge, ForceSums, Image, Particle, Write},
     numbers::Constant,
     overflow::Overflow,
 };
@@ -88,7 +88,7 @@ pub struct Memories {
     /// Extension, class and numbers.
     pub edges: Vec<Edge>,
     /// Sums of forces: zero between steps.
-    pub forces: Vec<([i32; 3], [i32; 3])>,
+    pub forces: Vec<ForceSums>,
     /// Position operands for display.
     pub display: Vec<[i32; 3]>,
 }
@@ -138,6 +138,11 @@ impl<D: Device> Board<D> {
     /// The device.
     pub fn device(&mut self) -> &mut D {
         &mut self.device
+    }
+
+    /// Gives the device back.
+    pub fn into_device(self) -> D {
+        self.device
     }
 
     fn read(&mut self, register: &str) -> Result<u32, DeviceError> {
@@ -301,10 +306,11 @@ impl<D: Device> Board<D> {
     }
 
     /// Sums of forces of the edges that start and that end at each particle.
-    pub fn forces(&mut self) -> Result<Vec<([i32; 3], [i32; 3])>, DeviceError> {
+    pub fn forces(&mut self) -> Result<Vec<ForceSums>, DeviceError> {
         (0..self.particles)
             .map(|item| {
-                Ok((three(&self.fetch("force_start", item)?), three(&self.fetch("force_end", item)?)))
+                let (start, end) = (self.fetch("force_start", item)?, self.fetch("force_end", item)?);
+                Ok(ForceSums { start: three(&start), end: three(&end) })
             })
             .collect()
     }

@@ -4,11 +4,14 @@
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
 mod compare;
+mod cosim;
 mod estimate;
+mod generate;
 mod options;
 mod run;
 mod scene;
 
+use crate::engine::OpenError;
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -30,6 +33,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   nendo run cube9 --seconds 1             run the papers' 9x9x9 box on the bit-accurate model
   nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
+  nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA";
 
@@ -39,6 +43,10 @@ enum Command {
     Run(run::Args),
     /// Measure an engine's error against the reference over time
     Compare(compare::Args),
+    /// Run model and Verilated engine in lock step and compare every memory word
+    Cosim(cosim::Args),
+    /// Write the engine's Verilog, manifest and register map
+    Gen(generate::Args),
     /// Make, describe and check scenes
     #[command(subcommand)]
     Scene(scene::Command),
@@ -67,6 +75,14 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// A scene that does not fit is bad input; a tool or device that does not work is a failed run.
+fn open_failure(error: OpenError) -> Failure {
+    match error {
+        OpenError::Image(_) | OpenError::TooLarge(_) => Failure::input(error),
+        OpenError::Board(_) => Failure::Run(error.into(), None),
+    }
+}
+
 /// Where a command's text goes.
 #[derive(Clone, Copy, Debug)]
 struct Console {
@@ -88,6 +104,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::main(&args, console),
         Command::Compare(args) => compare::main(&args, console),
+        Command::Cosim(args) => cosim::main(&args, console),
+        Command::Gen(args) => generate::main(&args, console),
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
     };

@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod cli;
+pub mod cosim;
 pub mod device;
 pub mod engine;
 pub mod output;

@@ -9,7 +9,7 @@ mod vector;
 use crate::{
     blocks::{Inverse, InverseForm, cordic::Cordic, table::Table},
     digest::StateHasher,
-    image::{Constants, Edge, Event, Image, Particle, Write},
+    image::{Constants, Edge, Event, ForceSums, Image, Particle, Write},
     mesh::Vec3,
     mpm,
     numbers::{Numbers, PAPER_2003, PAPER_2005, Profile, WIDE},
@@ -148,11 +148,11 @@ impl Model {
 
     /// Sums of the forces of the last step's elements, of edges that start and that end at each particle, as
     /// the force memories held them before its particles were moved.
-    pub fn forces(&self) -> Vec<([i32; 3], [i32; 3])> {
+    pub fn forces(&self) -> Vec<ForceSums> {
         let word = self.image.numbers().force_sum;
         let cut = |q: Quad| [q[0], q[1], q[2]].map(|c| word.wrap(c.into()) as i32);
         let sums = (0..self.particles.x.len()).map(|p| lane::forces(&self.lanes, p));
-        sums.map(|(starting, ending)| (cut(starting), cut(ending))).collect()
+        sums.map(|(starting, ending)| ForceSums { start: cut(starting), end: cut(ending) }).collect()
     }
 
     /// Particle positions in metres.

@@ -6,7 +6,30 @@ use crate::{
     numbers::{Constant, ConstantRule, Numbers, Profile, Word},
     scaling::Scaling,
 };
-use proptest::prelude::*;
+use proptest::{
+    prelude::*,
+    strategy::ValueTree,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
+
+/// A source of random values. Its seed is printed; `NENDO_SEED` replays it.
+pub fn runner() -> TestRunner {
+    let fresh = || std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_nanos() as u64);
+    let seed = std::env::var("NENDO_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or_else(fresh);
+    println!("NENDO_SEED={seed}");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    TestRunner::new_with_rng(ProptestConfig::default(), rng)
+}
+
+/// A value of a strategy.
+pub fn sample<S: Strategy>(strategy: S, runner: &mut TestRunner) -> S::Value {
+    match strategy.new_tree(runner) {
+        Ok(tree) => tree.current(),
+        Err(reason) => panic!("{reason}"),
+    }
+}
 
 /// A raw word: of ordinary size in a calm image, sometimes anything that fits in a wild one.
 fn word(bits: u32, wild: bool) -> BoxedStrategy<i32> {
@@ -28,6 +51,12 @@ fn constant(n: &'static Numbers, wild: bool) -> impl Strategy<Value = Constant> 
         ConstantRule::Fixed(shift) => shift..=shift,
         ConstantRule::Optimal(most) => 0..=most,
     };
+    // A fixed shift leaves no way to make a constant small but a small mantissa.
+    let mantissa = word(Constant::MANTISSA_BITS, wild);
+    let mantissa = match n.constants {
+        ConstantRule::Fixed(_) if !wild => mantissa.prop_map(|m| m >> 5).boxed(),
+        _ => mantissa,
+    };
     // Large shifts keep values within their words; small ones are there to overflow.
     let small = prop::sample::select(if wild { vec![14, 14, 14, 0] } else { vec![14] });
     let shift = (shift, small).prop_map(|(shift, small)| shift.max(small));
@@ -35,7 +64,7 @@ fn constant(n: &'static Numbers, wild: bool) -> impl Strategy<Value = Constant> 
         ConstantRule::Fixed(fixed) => fixed,
         ConstantRule::Optimal(most) => s.min(most),
     });
-    (word(Constant::MANTISSA_BITS, wild), shift).prop_map(|(mantissa, shift)| Constant { mantissa, shift })
+    (mantissa, shift).prop_map(|(mantissa, shift)| Constant { mantissa, shift })
 }
 
 fn constants(n: &'static Numbers, wild: bool) -> impl Strategy<Value = Constants> {

@@ -1,7 +1,7 @@
 //! `nendo compare`: the error of an engine against the reference over time (the seed's Fig. 2.11).
 
 use super::{
-    Console, Failure,
+    Console, Failure, open_failure,
     options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
@@ -57,8 +57,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let options = args.engine.options();
     let integrator = if args.reference == "rk4" { Integrator::Rk4 } else { Integrator::Euler };
     let exact = EngineOptions { kind: EngineKind::F64, integrator, ..options.clone() };
-    let mut engine = engine::open(&scene, &options).map_err(Failure::input)?;
-    let mut reference = engine::open(&scene, &exact).map_err(Failure::input)?;
+    let mut engine = engine::open(&scene, &options).map_err(open_failure)?;
+    let mut reference = engine::open(&scene, &exact).map_err(open_failure)?;
 
     let steps = args.length.steps(&scene);
     let mut raw: Vec<(f64, f64, f64)> = Vec::new();

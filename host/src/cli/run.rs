@@ -1,10 +1,14 @@
 //! `nendo run`: a scene on an engine.
 
 use super::{
-    Console, Failure,
+    Console, Failure, open_failure,
     options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
 };
-use crate::{engine, output::write_whole, picture, plot, progress};
+use crate::{
+    engine::{self, Engine, EngineKind, EngineOptions},
+    output::write_whole,
+    picture, plot, progress,
+};
 use anyhow::Context;
 use nendo_model::scene::Scene;
 use serde_json::{Value, json};
@@ -29,6 +33,15 @@ pub(super) struct Args {
     /// Show what this element computes at the end
     #[arg(long, value_name = "EDGE")]
     probe_edge: Option<usize>,
+    /// Write waveforms of the Verilated engine to this file
+    #[arg(long, value_name = "FILE.fst")]
+    trace: Option<PathBuf>,
+    /// First clock of the waveforms, from the start of the run
+    #[arg(long, value_name = "CYCLE", default_value_t = 0, requires = "trace")]
+    trace_from: u64,
+    /// How many clocks the waveforms cover
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "trace")]
+    trace_len: u64,
     /// Write report.json, state.csv and a picture (SVG, PNG) into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -46,7 +59,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     args.engine.check_stability(&scene, console)?;
     let mut options = args.engine.options();
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
-    let mut engine = engine::open(&scene, &options).map_err(Failure::input)?;
+    let mut engine = open(args, &scene, &mut options)?;
     let steps = args.length.steps(&scene);
     let kind = serde_json::to_value(options.kind).map_err(anyhow::Error::from)?;
     let fixed = options.kind.is_fixed_point();
@@ -121,6 +134,23 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         console.say(format!("wrote {}/report.json, state.csv, picture.svg and .png", folder.display()));
     }
     Ok(report)
+}
+
+/// The engine, with its waveforms planned if they are asked for.
+fn open(args: &Args, scene: &Scene, options: &mut EngineOptions) -> Result<Box<dyn Engine>, Failure> {
+    let Some(file) = &args.trace else {
+        return engine::open(scene, options).map_err(open_failure);
+    };
+    if options.kind != EngineKind::Rtl {
+        return Err(Failure::input(anyhow::anyhow!(
+            "--trace needs --engine rtl: other engines have no signals"
+        )));
+    }
+    options.trace = true;
+    let mut engine = engine::open_rtl(scene, options).map_err(open_failure)?;
+    let trace = engine.board().device().trace(file, args.trace_from, args.trace_len);
+    trace.with_context(|| file.display().to_string())?;
+    Ok(Box::new(engine))
 }
 
 /// Final positions and displacements, one particle per line.

@@ -6,12 +6,13 @@ use nendo_hdl::{
     engine::engine,
     verilated::{Options, PortId, Sim, VerilatedError},
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Clocks after which an AXI transaction has failed.
 const TIMEOUT: u32 = 1000;
 
 /// The ports of an AXI4-Lite slave.
+#[derive(Clone, Copy)]
 struct Ports {
     awvalid: PortId,
     awready: PortId,
@@ -20,21 +21,29 @@ struct Ports {
     wready: PortId,
     wdata: PortId,
     bvalid: PortId,
-    bready: PortId,
     bresp: PortId,
     arvalid: PortId,
     arready: PortId,
     araddr: PortId,
     rvalid: PortId,
-    rready: PortId,
     rdata: PortId,
     rresp: PortId,
+}
+
+/// Which clocks go into a waveform file.
+#[derive(Clone, Debug)]
+struct TracePlan {
+    file: PathBuf,
+    from: u64,
+    to: u64,
+    running: bool,
 }
 
 /// An engine compiled by Verilator.
 pub struct Rtl {
     sim: Sim,
     ports: Ports,
+    trace: Option<TracePlan>,
 }
 
 impl Rtl {
@@ -50,13 +59,11 @@ impl Rtl {
             wready: port("wready"),
             wdata: port("wdata"),
             bvalid: port("bvalid"),
-            bready: port("bready"),
             bresp: port("bresp"),
             arvalid: port("arvalid"),
             arready: port("arready"),
             araddr: port("araddr"),
             rvalid: port("rvalid"),
-            rready: port("rready"),
             rdata: port("rdata"),
             rresp: port("rresp"),
         };
@@ -70,7 +77,7 @@ impl Rtl {
         sim.tick(4);
         sim.set("reset_n", 1);
         sim.tick(1);
-        Ok(Self { sim, ports })
+        Ok(Self { sim, ports, trace: None })
     }
 
     /// Clocks since power-on.
@@ -78,9 +85,43 @@ impl Rtl {
         self.sim.clocks()
     }
 
-    /// Starts writing waveforms to a file, or stops.
-    pub fn trace(&mut self, file: Option<&Path>) -> Result<(), VerilatedError> {
-        self.sim.trace(file)
+    /// Writes waveforms of `clocks` clocks, from `after` clocks from now on. The circuit must have been built
+    /// for it.
+    pub fn trace(&mut self, file: &Path, after: u64, clocks: u64) -> Result<(), VerilatedError> {
+        let from = self.sim.clocks() + after;
+        // Opening it now shows now whether it can be written.
+        self.sim.trace(Some(file))?;
+        if after > 0 {
+            self.sim.trace(None)?;
+        }
+        let plan =
+            TracePlan { file: file.to_owned(), from, to: from.saturating_add(clocks), running: after == 0 };
+        self.trace = Some(plan);
+        Ok(())
+    }
+
+    /// Lets the clocks pass that a planned trace still wants.
+    pub fn finish_trace(&mut self) {
+        if let Some(plan) = &self.trace {
+            self.tick(plan.to.saturating_sub(self.sim.clocks()));
+        }
+    }
+
+    /// Clocks, with the trace switched on and off on the way.
+    fn tick(&mut self, clocks: u64) {
+        let end = self.sim.clocks() + clocks;
+        while let Some(plan) = self.trace.as_mut().filter(|p| if p.running { p.to } else { p.from } <= end) {
+            let edge = if plan.running { plan.to } else { plan.from };
+            self.sim.tick(edge - self.sim.clocks());
+            // The circuit was built for waveforms, or there would be no plan.
+            let file = (!plan.running).then_some(plan.file.as_path());
+            if self.sim.trace(file).is_err() || plan.running {
+                self.trace = None;
+            } else {
+                plan.running = true;
+            }
+        }
+        self.sim.tick(end - self.sim.clocks());
     }
 
     /// Writes coverage data.
@@ -95,7 +136,7 @@ impl Rtl {
 
 impl Device for Rtl {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        let p = &self.ports;
+        let p = self.ports;
         self.sim.set_word(p.araddr, address);
         self.sim.set_word(p.arvalid, 1);
         self.sim.settle();
@@ -103,22 +144,22 @@ impl Device for Rtl {
             let accepted = self.sim.get_word(p.arready) == 1;
             if self.sim.get_word(p.rvalid) == 1 {
                 let (value, response) = (self.sim.get_word(p.rdata), self.sim.get_word(p.rresp));
-                self.sim.tick(1);
+                self.tick(1);
                 let refused = DeviceError::Refused { address, write: false };
                 return if response == 0 { Ok(value) } else { Err(refused) };
             }
-            self.sim.tick(1);
+            self.tick(1);
             if accepted {
                 self.sim.set_word(p.arvalid, 0);
                 self.sim.settle();
             }
         }
-        self.sim.set_word(self.ports.arvalid, 0);
+        self.sim.set_word(p.arvalid, 0);
         Err(self.timeout(format!("reading {address:#x}")))
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        let p = &self.ports;
+        let p = self.ports;
         self.sim.set_word(p.awaddr, address);
         self.sim.set_word(p.awvalid, 1);
         self.sim.set_word(p.wdata, value);
@@ -129,14 +170,14 @@ impl Device for Rtl {
                 (self.sim.get_word(p.awready) == 1, self.sim.get_word(p.wready) == 1);
             if self.sim.get_word(p.bvalid) == 1 {
                 let response = self.sim.get_word(p.bresp);
-                self.sim.tick(1);
+                self.tick(1);
                 return if response == 0 {
                     Ok(())
                 } else {
                     Err(DeviceError::Refused { address, write: true })
                 };
             }
-            self.sim.tick(1);
+            self.tick(1);
             if address_taken {
                 self.sim.set_word(p.awvalid, 0);
             }
@@ -145,13 +186,13 @@ impl Device for Rtl {
             }
             self.sim.settle();
         }
-        self.sim.set_word(self.ports.awvalid, 0);
-        self.sim.set_word(self.ports.wvalid, 0);
+        self.sim.set_word(p.awvalid, 0);
+        self.sim.set_word(p.wvalid, 0);
         Err(self.timeout(format!("writing {address:#x}")))
     }
 
     fn pause(&mut self, clocks: u64) {
-        self.sim.tick(clocks);
+        self.tick(clocks);
     }
 
     fn name(&self) -> String {

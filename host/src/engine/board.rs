@@ -42,6 +42,11 @@ impl<D: Device> BoardEngine<D> {
         &mut self.board
     }
 
+    /// Gives the device back.
+    pub fn into_device(self) -> D {
+        self.board.into_device()
+    }
+
     /// The image it started from.
     pub fn image(&self) -> &Image {
         &self.image
@@ -56,12 +61,7 @@ impl<D: Device> BoardEngine<D> {
     pub fn run(&mut self, steps: u64) -> Result<(), DeviceError> {
         let end = self.step + steps;
         while self.step < end {
-            while let Some(&Event { particle, write, .. }) =
-                self.image.events.get(self.next_event).filter(|e| e.step <= self.step)
-            {
-                self.board.write_particle(particle, self.image.particles[particle as usize].class, write)?;
-                self.next_event += 1;
-            }
+            self.write_events()?;
             let next = self.image.events.get(self.next_event).map_or(end, |e| e.step.min(end));
             let now = (next - self.step).min(u32::MAX.into());
             self.cycles += self.board.run(now as u32)?;
@@ -69,6 +69,39 @@ impl<D: Device> BoardEngine<D> {
         }
         self.overflow = self.overflow.union(self.board.overflow()?);
         Ok(())
+    }
+
+    /// Writes the events that are due before the next step; returns them.
+    fn write_events(&mut self) -> Result<Vec<Event>, DeviceError> {
+        let due = self.image.events[self.next_event..].iter().take_while(|e| e.step <= self.step);
+        let due: Vec<Event> = due.copied().collect();
+        for &Event { particle, write, .. } in &due {
+            self.board.write_particle(particle, self.image.particles[particle as usize].class, write)?;
+        }
+        self.next_event += due.len();
+        Ok(due)
+    }
+
+    /// Computes the elements of the next step; returns the events written before.
+    pub fn begin_step(&mut self) -> Result<Vec<Event>, DeviceError> {
+        let events = self.write_events()?;
+        self.board.run_elements()?;
+        Ok(events)
+    }
+
+    /// Moves the particles of a step that has begun; returns the clocks of the whole step.
+    pub fn finish_step(&mut self) -> Result<u64, DeviceError> {
+        let cycles = self.board.run(1)?;
+        self.cycles += cycles;
+        self.step += 1;
+        self.overflow = self.overflow.union(self.board.overflow()?);
+        Ok(cycles)
+    }
+
+    /// The edges in the scene's order.
+    pub fn edges(&mut self) -> Result<Vec<Edge>, DeviceError> {
+        let held = self.board.edges()?;
+        Ok(self.in_scene_order(held))
     }
 
     /// Every memory word in use, edges in the scene's order.
@@ -87,8 +120,7 @@ impl<D: Device> BoardEngine<D> {
     }
 
     fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), DeviceError> {
-        let edges = self.board.edges()?;
-        let u = self.in_scene_order(edges).iter().map(|e| e.u).collect();
+        let u = self.edges()?.iter().map(|e| e.u).collect();
         Ok((self.board.motion()?, u))
     }
 }
@@ -141,7 +173,7 @@ impl<D: Device> Engine for BoardEngine<D> {
         alone.constants.step = Constant { mantissa: 1 << 8, shift: 8 };
         self.board.load(&alone)?;
         self.board.run_elements()?;
-        let (force, u) = (self.board.forces()?[1].1, self.board.edges()?[0].u);
+        let (force, u) = (self.board.forces()?[1].end, self.board.edges()?[0].u);
         let voigt_rate = i64::from(u) - i64::from(whole.edges[edge].u);
         let held = self.order.iter().map(|&k| whole.edges[k as usize]).collect();
         self.board.load(&Image { edges: held, ..whole })?;

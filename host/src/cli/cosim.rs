@@ -1,0 +1,131 @@
+//! `nendo cosim`: model and Verilated engine in lock step.
+
+use super::{
+    Console, Failure,
+    options::{HardwareArgs, SceneArg, scenes_help},
+};
+use crate::{
+    board::Board,
+    cosim::{Lockstep, Report},
+    device::rtl::Rtl,
+    engine, progress,
+};
+use anyhow::{Context, anyhow};
+use nendo_hdl::{config::Config, verilated::Options};
+use nendo_model::image::Image;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = scenes_help() + "
+Examples:
+  nendo cosim cube9 --steps 50
+  nendo cosim single --profile paper-2005 --inverse cordic --steps 2000")]
+pub(super) struct Args {
+    #[command(flatten)]
+    scene: SceneArg,
+    #[command(flatten)]
+    hardware: HardwareArgs,
+    /// Compare so many steps
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    steps: u64,
+    /// On a mismatch, write waveforms around it to this file
+    #[arg(long, value_name = "FILE.fst", default_value = "nendo-mismatch.fst")]
+    trace: PathBuf,
+    /// Write Verilator's coverage data to this file
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+}
+
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+    let scene = args.scene.open()?;
+    let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
+    let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
+    let config = engine::config_for(&scene, profile, inverse);
+    console.say(format!(
+        "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}) in lock step",
+        scene.name,
+        image.particles.len(),
+        image.edges.len()
+    ));
+    let options = Options { coverage: args.coverage.is_some(), ..Options::default() };
+    let device = Rtl::new(&config, options).map_err(anyhow::Error::from)?;
+    let board = Board::open(device, &config).map_err(anyhow::Error::from)?;
+    let mut lockstep = Lockstep::new(board, &config, image).map_err(anyhow::Error::from)?;
+    progress::in_pieces(&scene.name, args.steps, |steps| {
+        for _ in 0..steps {
+            if !lockstep.step()? {
+                return Ok(false);
+            }
+        }
+        anyhow::Ok(true)
+    })?;
+    if let Some(file) = &args.coverage {
+        lockstep.board().board().device().coverage(file).map_err(anyhow::Error::from)?;
+    }
+    let report = lockstep.report().clone();
+    let mut value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+    value["scene"] = json!(scene.name);
+    value["profile"] = json!(profile);
+    value["inverse"] = json!(inverse);
+    value["modules"] = json!(args.hardware.modules);
+    value["edges_compared"] = json!(report.steps * lockstep.before().edges.len() as u64);
+    if !report.agrees() {
+        value["trace"] = json!(args.trace);
+        let text = explain(&report);
+        let traced = trace(&config, lockstep.before(), &report, &args.trace);
+        let text = match traced {
+            Ok(()) => format!("{text}\nwaveforms around it: {}", args.trace.display()),
+            Err(error) => format!("{text}\nno waveforms: {error:#}"),
+        };
+        return Err(Failure::Run(anyhow!(text), Some(value)));
+    }
+    console.say(format!(
+        "{} steps, {} words compared, no mismatch; {} clock cycles per step, as predicted",
+        report.steps,
+        report.words_compared,
+        report.cycles_per_step.unwrap_or(report.predicted_cycles_per_step)
+    ));
+    Ok(value)
+}
+
+/// What differs, for people.
+fn explain(report: &Report) -> String {
+    match &report.first_mismatch {
+        Some(m) => format!(
+            "model and hardware differ: step {}, {} mode, {} {} of {}: hardware {}, model {} ({} words differ)\n\
+             its item enters the pipeline at clock {} of the step and writes it at stage {}",
+            m.step,
+            m.mode,
+            m.memory,
+            m.item,
+            m.field,
+            m.board,
+            m.model,
+            report.mismatches,
+            m.enters_at_clock,
+            m.stage
+        ),
+        None if !report.overflow_agrees => format!("overflow flags differ after step {}", report.steps),
+        None => format!(
+            "a step takes {} clocks instead of {}",
+            report.cycles_per_step.unwrap_or_default(),
+            report.predicted_cycles_per_step
+        ),
+    }
+}
+
+/// Runs the step that differed again, with waveforms around the clocks in question.
+fn trace(config: &Config, before: &Image, report: &Report, file: &Path) -> anyhow::Result<()> {
+    const MARGIN: u64 = 100;
+    let device = Rtl::new(config, Options { trace: true, ..Options::default() })?;
+    let mut board = Board::open(device, config)?;
+    board.load(before)?;
+    let (from, length) = report.first_mismatch.as_ref().map_or((0, report.predicted_cycles_per_step), |m| {
+        (m.enters_at_clock.saturating_sub(MARGIN), u64::from(m.stage) + 2 * MARGIN)
+    });
+    board.device().trace(file, from, length).with_context(|| file.display().to_string())?;
+    board.run(1)?;
+    board.device().finish_trace();
+    Ok(())
+}

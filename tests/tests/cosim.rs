@@ -1,0 +1,143 @@
+//! Co-simulation: the Verilated engine, driven through its bus, against the model. Equality, no tolerance.
+
+use nendo_hdl::{config::Config, verilated::Options};
+use nendo_host::{
+    board::Board,
+    cosim::Lockstep,
+    device::{Device, rtl::Rtl},
+    engine::{BoardEngine, Engine},
+};
+use nendo_model::{
+    blocks::Inverse, engine::Model, image::Image, numbers::Profile, overflow::Overflow, scene::Scene, testing,
+};
+
+fn image(name: &str, profile: Profile, inverse: Inverse) -> Image {
+    Image::new(&Scene::open(name).unwrap(), profile, inverse).unwrap()
+}
+
+fn config_of(image: &Image) -> Config {
+    Config::for_scene(image.profile, image.inverse, image.particles.len() as u64, image.edges.len() as u64)
+}
+
+fn board(config: &Config) -> Board<Rtl> {
+    Board::open(Rtl::new(config, Options::default()).unwrap(), config).unwrap()
+}
+
+/// The same digest after many steps, in exactly the predicted number of clocks.
+fn same_digest(name: &str, steps: u64, order: Option<Vec<u32>>) {
+    let image = image(name, Profile::Wide, Inverse::Table);
+    let mut engine = BoardEngine::new(board(&config_of(&image)), image.clone(), order).unwrap();
+    engine.run(steps).unwrap();
+    let mut model = Model::new(image.clone(), 2);
+    model.advance(steps);
+    assert_eq!(engine.state_digest().unwrap(), model.state_digest(), "{name}");
+    assert_eq!(engine.overflow(), Overflow::NONE);
+    let (edges, particles) = (image.edges.len() as u64, image.particles.len() as u64);
+    assert_eq!(engine.cycles_per_step(), Some(edges + particles + 34), "{name}");
+}
+
+#[test]
+fn cube9_200_steps() {
+    same_digest("cube9", 200, None);
+}
+
+#[test]
+fn cube9_with_edges_backwards() {
+    same_digest("cube9", 20, Some((0..3672).rev().collect()));
+}
+
+#[test]
+fn block16_20_steps() {
+    same_digest("block16", 20, None);
+}
+
+/// At most 98 clocks of pauses with CORDIC (the seed: 90 + 8) and 60 with the table, in every profile.
+#[test]
+fn pauses_are_within_the_seeds() {
+    for profile in Profile::ALL {
+        for (inverse, most) in [(Inverse::Cordic, 98), (Inverse::Table, 60)] {
+            let depths = nendo_model::cycles::Depths::of(profile, inverse);
+            assert!(depths.element + depths.particle <= most, "{profile} {inverse}: {depths:?}");
+        }
+    }
+}
+
+/// Random graphs, constants, held particles and forces, calm and overflowing, in every configuration: every
+/// memory word after every half step, the flags and the clocks.
+fn random_images(profile: Profile, inverse: Inverse) {
+    let config = Config::minimal(profile, inverse);
+    let mut runner = testing::runner();
+    let mut seen = Overflow::NONE;
+    let (mut words, mut calm) = (0, 0);
+    // One circuit for all images: what one leaves behind must not disturb the next.
+    let mut device = Some(Rtl::new(&config, Options::default()).unwrap());
+    for round in 0..60 {
+        let image = testing::sample(testing::images_of(profile, inverse, round % 2 == 0), &mut runner);
+        let board = Board::open(device.take().unwrap(), &config).unwrap();
+        let mut lockstep = Lockstep::new(board, &config, image.clone()).unwrap();
+        for _ in 0..10 {
+            let same = lockstep.step().unwrap();
+            assert!(same, "{profile} {inverse} round {round}: {:?}\n{image:?}", lockstep.report());
+        }
+        words += lockstep.report().words_compared;
+        seen = seen.union(lockstep.board().overflow());
+        calm += u32::from(!lockstep.board().overflow().any());
+        device = Some(lockstep.into_device());
+    }
+    assert!(words > 100_000 && calm >= 4, "{words} words, {calm} calm images");
+    assert!(seen.sources().count() >= 6, "{seen}");
+}
+
+#[test]
+fn random_images_paper_2003_cordic() {
+    random_images(Profile::Paper2003, Inverse::Cordic);
+}
+
+#[test]
+fn random_images_paper_2003_table() {
+    random_images(Profile::Paper2003, Inverse::Table);
+}
+
+#[test]
+fn random_images_paper_2005_cordic() {
+    random_images(Profile::Paper2005, Inverse::Cordic);
+}
+
+#[test]
+fn random_images_paper_2005_table() {
+    random_images(Profile::Paper2005, Inverse::Table);
+}
+
+#[test]
+fn random_images_wide_cordic() {
+    random_images(Profile::Wide, Inverse::Cordic);
+}
+
+#[test]
+fn random_images_wide_table() {
+    random_images(Profile::Wide, Inverse::Table);
+}
+
+/// A word that was changed behind the model's back is found and named, in the right step and place.
+#[test]
+fn a_single_wrong_bit_is_found_and_named() {
+    let image = image("box:3x3x3", Profile::Wide, Inverse::Table);
+    let config = Config::minimal(Profile::Wide, Inverse::Table);
+    let map = nendo_hdl::map::Map::new(&config);
+    let mut lockstep = Lockstep::new(board(&config), &config, image).unwrap();
+    assert!(lockstep.step().unwrap());
+    assert!(lockstep.step().unwrap());
+    // The lowest bit of one stored extension.
+    let window = map.window("edge");
+    let board = lockstep.board().board();
+    let words = [0, 1].map(|word| board.device().read(window.address(17, word)).unwrap());
+    board.device().write(window.address(17, 0), words[0] ^ 1).unwrap();
+    board.device().write(window.address(17, 1), words[1]).unwrap();
+    assert!(!lockstep.step().unwrap());
+    let found = lockstep.report().first_mismatch.clone().unwrap();
+    assert_eq!(
+        (found.step, found.mode, found.memory, found.item, found.field),
+        (2, "element", "edge", 17, "u")
+    );
+    assert_eq!((found.enters_at_clock, (found.board - found.model).abs()), (17, 1));
+}
