@@ -11,17 +11,51 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 # need COMMAND PACKAGE: installs a Debian package unless the command is there.
 need() {
   command -v "$1" >/dev/null && return
-  command -v apt-get >/dev/null || fail "'$1' is missing; install it (Debian: $2) and try again"
+  say "installing Debian package $2 (for $1)"
+  install_package "$2"
+  command -v "$1" >/dev/null || fail "'$1' is still missing after installing $2"
+}
+
+install_package() {
+  command -v apt-get >/dev/null || fail "please install $1 (Debian's name for it) and try again"
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || fail "'$1' is missing; as root: apt-get install $2"
+    command -v sudo >/dev/null || fail "as root: apt-get install $1"
     sudo=(sudo)
   fi
+  local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$1")
+  "${install[@]}" >&2 || { "${sudo[@]}" apt-get update -q >&2 && "${install[@]}" >&2; }
+}
+
+# need_python PACKAGE...: a private Python environment with these packages (name==version).
+need_python() {
+  need python3 python3
+  if [ ! -x "$tools/python/bin/pip" ]; then
+    say "making a private Python environment in .tools/python"
+    python3 -m venv "$tools/python" 2>/dev/null || { install_package python3-venv; python3 -m venv "$tools/python"; }
+  fi
+  local missing=() package
+  for package in "$@"; do
+    "$tools/python/bin/pip" show -q "${package%%==*}" 2>/dev/null || missing+=("$package")
+  done
+  if [ "${#missing[@]}" -gt 0 ]; then
+    say "installing into .tools/python: ${missing[*]}"
+    "$tools/python/bin/pip" install -q "${missing[@]}" >&2
+  fi
+}
+
+# What the Verilated engine needs.
+need_verilator() {
+  need c++ g++
+  need verilator verilator
+  need_header zlib.h zlib1g-dev
+}
+
+# need_header HEADER PACKAGE: the same for a C header.
+need_header() {
+  printf '#include <%s>\n' "$1" | cc -E -x c - >/dev/null 2>&1 && return
   say "installing Debian package $2 (for $1)"
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$2" >&2 ||
-    { "${sudo[@]}" apt-get update -q >&2 &&
-      "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$2" >&2; }
-  command -v "$1" >/dev/null || fail "'$1' is still missing after installing $2"
+  install_package "$2"
 }
 
 need_rust() {

@@ -278,3 +278,99 @@ fn estimates() {
     assert_eq!(large["fits"], false);
     assert_eq!(ok(&["estimate", "--profile", "paper-2005"])["multipliers"], 25);
 }
+
+/// The hardware and its model print the same digest; the hardware's clocks are measured, the model's predicted.
+#[test]
+fn rtl_and_model_print_the_same_digest() {
+    let run = |engine: &str, extra: &[&str]| {
+        ok(&[&["run", "cube9", "--engine", engine, "--steps", "200"], extra].concat())
+    };
+    let (rtl, model) = (run("rtl", &[]), run("model", &[]));
+    assert_eq!(rtl["state_digest"], model["state_digest"]);
+    assert_eq!((&rtl["cycles_per_step"], &rtl["overflow"]), (&model["cycles_per_step"], &false.into()));
+    assert_eq!(run("rtl", &["--shuffle-edges", "3"])["state_digest"], model["state_digest"]);
+}
+
+#[test]
+fn table3_through_the_hardware() {
+    for inverse in ["cordic", "table"] {
+        let args = [
+            "run",
+            "table3",
+            "--engine",
+            "rtl",
+            "--profile",
+            "paper-2003",
+            "--inverse",
+            inverse,
+            "--steps",
+            "0",
+            "--probe-edge",
+            "0",
+        ];
+        let probe = &ok(&args)["probe"];
+        assert_eq!(
+            (&probe["force_raw"], &probe["voigt_rate_raw"]),
+            (&serde_json::json!([-338, -203, -68]), &(-992).into())
+        );
+    }
+}
+
+#[test]
+fn cosim_compares_every_word() {
+    let report = ok(&["cosim", "box:4x4x4", "--steps", "6"]);
+    assert_eq!((report["steps"].as_u64(), report["mismatches"].as_u64()), (Some(6), Some(0)));
+    assert_eq!(report["first_mismatch"], Value::Null);
+    // Per step: edges 4; sums of forces 6 twice; x, v, external and class, display 13.
+    assert_eq!(report["words_compared"].as_u64(), Some(6 * (252 * 4 + 64 * (6 + 6 + 13))));
+}
+
+#[test]
+fn gen_writes_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("engine");
+    let report = ok(&["gen", "--for", "block16", "-o", out.to_str().unwrap()]);
+    for file in report["files"].as_array().unwrap() {
+        assert!(out.join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    let hash = report["config_hash"].as_str().unwrap();
+    let verilog = std::fs::read_to_string(out.join("nendo_engine.v")).unwrap();
+    assert!(verilog.contains(hash) && verilog.contains("4096 particles, 20480 edges"));
+    let map: Value = serde_json::from_slice(&std::fs::read(out.join("map.json")).unwrap()).unwrap();
+    assert_eq!(map["config"]["particles"], 4096);
+}
+
+#[test]
+fn waveforms_are_written_and_only_where_there_are_signals() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wave.fst");
+    let args = [
+        "run",
+        "box:3x3x3",
+        "--engine",
+        "rtl",
+        "--steps",
+        "3",
+        "--trace",
+        file.to_str().unwrap(),
+        "--trace-from",
+        "50",
+        "--trace-len",
+        "100",
+    ];
+    ok(&args);
+    assert!(std::fs::metadata(&file).unwrap().len() > 1000);
+    assert_eq!(json(&["run", "cube9", "--steps", "1", "--trace", "x.fst"]).0, 2);
+    assert_eq!(nendo(&["run", "cube9", "--trace-from", "5"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_missing_verilator_is_explained() {
+    let out = Command::new(env!("CARGO_BIN_EXE_nendo"))
+        .args(["run", "cube9", "--engine", "rtl", "--steps", "1"])
+        .env("NENDO_VERILATOR", "/nowhere/verilator")
+        .output()
+        .unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    assert!(stderr(&out).contains("apt-get install verilator"), "{}", stderr(&out));
+}

@@ -216,7 +216,11 @@ impl Compiler<'_> {
             loop {
                 let k = next.fetch_add(1, Ordering::Relaxed);
                 let (Some(source), Some(object)) = (sources.get(k), objects.get(k)) else { return Ok(()) };
-                let level = if source.to_string_lossy().contains("Slow") { "-O0" } else { "-O2" };
+                let level = match source.to_string_lossy().contains("Slow") || self.options.coverage {
+                    // Start-up code, and the flood of counters, take longer to optimise than to run.
+                    true => "-O0",
+                    false => "-O2",
+                };
                 let aside = object.with_extension(format!("{}.tmp", std::process::id()));
                 let mut command = Command::new(self.program);
                 command.args(["-std=gnu++17", "-fPIC", "-w", "-c", level]).args(&defines);

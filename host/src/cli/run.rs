@@ -95,6 +95,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "wall_s": wall,
         "edges_per_s": done as f64 * edges as f64 / wall,
         "cycles_per_step": engine.cycles_per_step(),
+        "clocks_per_wall_s": engine.cycles_per_step().map(|c| c as f64 * done as f64 / wall),
         "state_digest": engine.state_digest()?,
         "overflow": overflow.any(),
         "overflow_sources": overflow.sources().collect::<Vec<_>>(),
