@@ -5,7 +5,7 @@
 //! number contract of a profile. So circuits are built here by functions on [`Net`]s: every operation
 //! checks widths and pipeline stages when it is made, is explicit about signs, and becomes one line of
 //! Verilog. The result, a [`Module`], is a rust-hdl block: rust-hdl checks and generates the hierarchy, and
-//! [`tidy`](mod@tidy) rewrites its output with shared modules, ANSI headers and plain names.
+//! [`verilog`] rewrites its output with shared modules, ANSI headers and plain names.
 //!
 //! Pipeline stages: a net of stage k carries the item that entered k clocks ago. Nets of different stages
 //! do not meet; [`Build::align`] delays the earlier ones. Static nets (configuration, control) go with all.

@@ -17,8 +17,20 @@ use std::{
 pub struct Options {
     /// Waveforms (FST; needs zlib's headers).
     pub trace: bool,
-    /// Line and toggle coverage.
-    pub coverage: bool,
+    /// Coverage.
+    pub coverage: Coverage,
+}
+
+/// What is counted while a circuit runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coverage {
+    /// Nothing.
+    #[default]
+    None,
+    /// Which lines are reached.
+    Lines,
+    /// And which bits change both ways: takes long to compile.
+    LinesAndToggles,
 }
 
 /// The C++ interface: functions of plain C types over any set of ports.
@@ -28,7 +40,7 @@ fn shim(ports: &[Port], options: Options) -> String {
     if options.trace {
         s += "#include \"verilated_fst_c.h\"\n";
     }
-    if options.coverage {
+    if options.coverage != Coverage::None {
         s += "#include \"verilated_cov.h\"\n";
     }
     s += "struct Sim {\n  VerilatedContext context;\n  std::unique_ptr<Vtop> top;\n  uint64_t time = 0;\n";
@@ -72,7 +84,7 @@ fn shim(ports: &[Port], options: Options) -> String {
         s += "void nendo_trace(Sim* s, const char* file) {\n  if (s->trace) { s->trace->close(); s->trace.reset(); }\n\
               \x20 if (file) { s->trace.reset(new VerilatedFstC); s->top->trace(s->trace.get(), 99); s->trace->open(file); }\n}\n";
     }
-    if options.coverage {
+    if options.coverage != Coverage::None {
         s += "void nendo_coverage(Sim* s, const char* file) { s->context.coveragep()->write(file); }\n";
     }
     s += "}\n";
@@ -116,8 +128,10 @@ pub(super) fn library(module: &Module, options: Options) -> Result<PathBuf, Veri
     if options.trace {
         command.arg("--trace-fst");
     }
-    if options.coverage {
-        command.args(["--coverage-line", "--coverage-toggle"]);
+    match options.coverage {
+        Coverage::None => {}
+        Coverage::Lines => drop(command.arg("--coverage-line")),
+        Coverage::LinesAndToggles => drop(command.args(["--coverage-line", "--coverage-toggle"])),
     }
     check("verilator", run(&mut command).map_err(|_| VerilatedError::NoVerilator)?, &log)?;
     let compiler = Compiler { program: &compiler, include: tool.root.join("include"), options, log: &log };
@@ -145,7 +159,7 @@ fn runtime(compiler: &Compiler<'_>, version: &str) -> Result<Vec<PathBuf>, Veril
     if options.trace {
         names.push("verilated_fst_c.cpp");
     }
-    if options.coverage {
+    if options.coverage != Coverage::None {
         names.push("verilated_cov.cpp");
     }
     let key = hex_digest(format!("{version}\0{program}\0{options:?}\0{}", include.display()).as_bytes());
@@ -205,7 +219,7 @@ impl Compiler<'_> {
     fn objects(&self, folder: &Path, sources: &[PathBuf], objects: &[PathBuf]) -> Result<(), VerilatedError> {
         let define = |name: &str, on: bool| format!("-D{name}={}", u8::from(on));
         let defines = [
-            define("VM_COVERAGE", self.options.coverage),
+            define("VM_COVERAGE", self.options.coverage != Coverage::None),
             define("VM_SC", false),
             define("VM_TRACE", self.options.trace),
             define("VM_TRACE_FST", self.options.trace),
@@ -216,7 +230,9 @@ impl Compiler<'_> {
             loop {
                 let k = next.fetch_add(1, Ordering::Relaxed);
                 let (Some(source), Some(object)) = (sources.get(k), objects.get(k)) else { return Ok(()) };
-                let level = match source.to_string_lossy().contains("Slow") || self.options.coverage {
+                let level = match source.to_string_lossy().contains("Slow")
+                    || self.options.coverage == Coverage::LinesAndToggles
+                {
                     // Start-up code, and the flood of counters, take longer to optimise than to run.
                     true => "-O0",
                     false => "-O2",

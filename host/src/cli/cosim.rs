@@ -11,7 +11,10 @@ use crate::{
     engine, progress,
 };
 use anyhow::{Context, anyhow};
-use nendo_hdl::{config::Config, verilated::Options};
+use nendo_hdl::{
+    config::Config,
+    verilated::{Coverage, Options},
+};
 use nendo_model::image::Image;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -48,7 +51,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         image.particles.len(),
         image.edges.len()
     ));
-    let options = Options { coverage: args.coverage.is_some(), ..Options::default() };
+    let coverage = if args.coverage.is_some() { Coverage::LinesAndToggles } else { Coverage::None };
+    let options = Options { coverage, ..Options::default() };
     let device = Rtl::new(&config, options).map_err(anyhow::Error::from)?;
     let board = Board::open(device, &config).map_err(anyhow::Error::from)?;
     let mut lockstep = Lockstep::new(board, &config, image).map_err(anyhow::Error::from)?;
