@@ -28,7 +28,7 @@ pub struct Design {
 impl Design {
     /// Generates a configuration.
     pub fn new(config: &Config) -> Self {
-        let Config { profile, inverse, particles, edges } = config;
+        let Config { profile, inverse, particles, edges, .. } = config;
         let mut text = format!(
             "// nendo deformation engine {}, configuration {}\n\
              // profile {profile}, inverse length by {inverse}, {particles} particles, {edges} edges\n\

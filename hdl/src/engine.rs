@@ -59,9 +59,8 @@ pub fn engine(config: &Config) -> Module {
     let mut later = Vec::new();
     for register in &map.registers {
         let port = match register.access {
-            Access::ReadOnly => register.name.to_owned(),
-            Access::WriteOneToClear => format!("{}_set", register.name),
-            Access::Updated => format!("{}_next", register.name),
+            Access::ReadOnly => register.name.name().to_owned(),
+            Access::WriteOneToClear => format!("{}_set", register.name.name()),
             _ => continue,
         };
         let net = b.forward(&format!("{port}_in"), register.bits);
@@ -69,7 +68,7 @@ pub fn engine(config: &Config) -> Module {
         later.push((port, net));
     }
     for window in map.windows.iter().filter(|w| w.way != Way::WriteOnly) {
-        let port = format!("{}_q", window.name);
+        let port = format!("{}_q", window.name.name());
         let net = b.forward(&format!("{port}_in"), window.bits());
         bus_inputs.push((port.clone(), net.clone()));
         later.push((port, net));
@@ -140,15 +139,30 @@ pub fn engine(config: &Config) -> Module {
     let inputs: Vec<(&str, &Net)> = main_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
     let main = b.instance("main_module", &Rc::new(main_module(config)), &inputs);
 
-    b.comment("checksum of everything stored");
-    let stored = bus.get("stored");
-    let address = b.zero_extend(&bus.get("stored_address"), 32);
-    let (low, high) = (bus.get("checksum_low"), bus.get("checksum_high"));
-    let item = b.add(&bus.get("stored_d"), &address);
-    let next_low = b.add(&low, &item);
-    let next_high = b.add(&high, &next_low);
-    let next_low = b.mux(&stored, &next_low, &low);
-    let next_high = b.mux(&stored, &next_high, &high);
+    b.comment("sums of everything that is stored and fetched");
+    let address = b.zero_extend(&bus.get("access_address"), 32);
+    let mut sums = |event: &str, data: &str, name: &str| {
+        let (event, data) = (bus.get(event), bus.get(data));
+        let (low, high) = (b.state(&format!("{name}_low"), 32), b.state(&format!("{name}_high"), 32));
+        let (low_now, high_now) = (low.value().clone(), high.value().clone());
+        let item = b.add(&data, &address);
+        let next_low = b.add(&low_now, &item);
+        let next_high = b.add(&high_now, &next_low);
+        let (next_low, next_high) =
+            (b.mux(&event, &next_low, &low_now), b.mux(&event, &next_high, &high_now));
+        b.set(low, &next_low);
+        b.set(high, &next_high);
+        (low_now, high_now)
+    };
+    let written = sums("stored", "stored_d", "write_sum");
+    let read = sums("fetched", "fetched_q", "read_sum");
+
+    b.comment("commands taken");
+    let any_command = b.any(&command);
+    let seen = b.state("commands_seen_1", 32);
+    let next_seen = b.increment(seen.value(), &any_command);
+    let commands_seen = seen.value().clone();
+    b.set(seen, &next_seen);
 
     let cycles = sequence.get("cycle_count");
     let busy = b.not(&sequence.get("idle"));
@@ -160,8 +174,11 @@ pub fn engine(config: &Config) -> Module {
             "cycles_low" => b.slice(&cycles, 0, 32),
             "cycles_high" => b.slice(&cycles, 32, 32),
             "overflow_set" => main.get("overflow"),
-            "checksum_low_next" => next_low.clone(),
-            "checksum_high_next" => next_high.clone(),
+            "commands_seen" => commands_seen.clone(),
+            "write_sum_low" => written.0.clone(),
+            "write_sum_high" => written.1.clone(),
+            "read_sum_low" => read.0.clone(),
+            "read_sum_high" => read.1.clone(),
             _ => main.get(&port),
         };
         b.drive(&net, &source);

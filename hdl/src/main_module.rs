@@ -21,7 +21,7 @@ use crate::{
         ram::{READ_LATENCY, address_bits, ram},
     },
     config::Config,
-    map::Map,
+    map::{Map, Win},
     mpm::{self, mpm},
     rtl::{Build, Module, Net, Outputs},
     sequencer::Pauses,
@@ -83,7 +83,7 @@ fn mark(b: &mut Build, valid: &Net, stage: u32) -> Net {
 }
 
 /// The fields of a memory word, in the map's order.
-fn fields(b: &mut Build, map: &Map, window: &str, word: &Net) -> Vec<Net> {
+fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {
     let window = map.window(window);
     (0..window.fields.len()).map(|k| b.slice(word, window.memory_low(k), window.fields[k].bits)).collect()
 }
@@ -119,17 +119,18 @@ pub fn main_module(config: &Config) -> Module {
     let mass_write = b.input("mass_table_write", 1);
     let mass_class = b.input("mass_table_class", CLASS_BITS);
     let mass_d = b.input("mass_table_d", ENTRY_BITS);
-    let bus = |b: &mut Build, name: &str| {
+    let bus = |b: &mut Build, name: Win| {
         let window = map.window(name);
+        let name = name.name();
         let item = b.input(&format!("{name}_item"), address_bits(window.items.into()));
         let write = b.input(&format!("{name}_write"), 1);
         let d = b.input(&format!("{name}_d"), window.bits());
         (item, write, d)
     };
-    let position_bus = bus(&mut b, "position");
-    let velocity_bus = bus(&mut b, "velocity");
-    let external_bus = bus(&mut b, "external");
-    let edge_bus = bus(&mut b, "edge");
+    let position_bus = bus(&mut b, Win::Position);
+    let velocity_bus = bus(&mut b, Win::Velocity);
+    let external_bus = bus(&mut b, Win::External);
+    let edge_bus = bus(&mut b, Win::Edge);
     let display_item = b.input("display_item", particle_bits);
     let start_item = b.input("force_start_item", particle_bits);
     let end_item = b.input("force_end_item", particle_bits);
@@ -141,13 +142,13 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("edges: read by number, written back with the new extension");
     // The word that is written back comes out of TEM far below; declared here, connected there.
-    let back = Back::declare(&mut b, edge_bits, map.window("edge").bits());
+    let back = Back::declare(&mut b, edge_bits, map.window(Win::Edge).bits());
     let edge_address = b.mux(&idle, &edge_bus.0, &back.address);
     let edge_write = b.mux(&idle, &edge_bus.1, &back.write);
     let edge_d = b.mux(&idle, &edge_bus.2, &back.d);
     let edge_ram = b.instance(
         "edge_memory",
-        &Rc::new(ram(map.window("edge").bits(), config.edges)),
+        &Rc::new(ram(map.window(Win::Edge).bits(), config.edges)),
         &[
             ("a_address", &element_index),
             ("b_address", &edge_address),
@@ -156,12 +157,16 @@ pub fn main_module(config: &Config) -> Module {
         ],
     );
     let edge_word = edge_ram.get("a_q").at_stage(READ_LATENCY);
-    let edge = fields(&mut b, &map, "edge", &edge_word);
+    let edge = fields(&mut b, &map, Win::Edge, &edge_word);
     let (u, class, start, end) = (edge[0].clone(), edge[1].clone(), edge[2].clone(), edge[3].clone());
 
     b.comment("particles: a for starts and particle mode, b for ends, MPM's results and the bus");
-    let moved =
-        Moved::declare(&mut b, particle_bits, map.window("position").bits(), map.window("velocity").bits());
+    let moved = Moved::declare(
+        &mut b,
+        particle_bits,
+        map.window(Win::Position).bits(),
+        map.window(Win::Velocity).bits(),
+    );
     let a_address = b.mux(&particle_valid, &particle_index, &start.as_static());
     let port_b = |b: &mut Build, bus: &(Net, Net, Net), d: &Net| {
         let address = b.mux(&moved.write, &moved.address, &end.as_static());
@@ -181,15 +186,15 @@ pub fn main_module(config: &Config) -> Module {
     let velocity_ram = particle_ram(&mut b, "velocity_memory", moved.v.bits(), &velocity_port);
 
     b.comment("TEM");
-    let operands = |b: &mut Build, word: Net, window: &str, state: nendo_model::numbers::State| {
+    let operands = |b: &mut Build, word: Net, window: Win, state: nendo_model::numbers::State| {
         let word = word.at_stage(ELEMENT_FRONT);
         let stored = three(&fields(b, &map, window, &word));
         stored.map(|c| b.slice(&c, state.residual, state.operand_bits()))
     };
-    let x_start = operands(&mut b, position_ram.get("a_q"), "position", n.x);
-    let x_end = operands(&mut b, position_ram.get("b_q"), "position", n.x);
-    let v_start = operands(&mut b, velocity_ram.get("a_q"), "velocity", n.v);
-    let v_end = operands(&mut b, velocity_ram.get("b_q"), "velocity", n.v);
+    let x_start = operands(&mut b, position_ram.get("a_q"), Win::Position, n.x);
+    let x_end = operands(&mut b, position_ram.get("b_q"), Win::Position, n.x);
+    let v_start = operands(&mut b, velocity_ram.get("a_q"), Win::Velocity, n.v);
+    let v_end = operands(&mut b, velocity_ram.get("b_q"), Win::Velocity, n.v);
     let (u_in, class_in) = (b.until(&u, ELEMENT_FRONT), b.until(&class, ELEMENT_FRONT));
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), table_write),
@@ -238,7 +243,7 @@ pub fn main_module(config: &Config) -> Module {
     let (item, write, d) = &external_bus;
     let external_ram = b.instance(
         "external_memory",
-        &Rc::new(ram(map.window("external").bits(), config.particles)),
+        &Rc::new(ram(map.window(Win::External).bits(), config.particles)),
         &[("a_address", &particle_index), ("b_address", item), ("b_write", write), ("b_d", d)],
     );
 
@@ -249,9 +254,9 @@ pub fn main_module(config: &Config) -> Module {
     let external_word = early(external_ram.get("a_q"));
     let [x_word, v_word, external_word] =
         [&x_word, &v_word, &external_word].map(|w| b.until(w, PARTICLE_FRONT));
-    let x = three(&fields(&mut b, &map, "position", &x_word));
-    let v = three(&fields(&mut b, &map, "velocity", &v_word));
-    let external = fields(&mut b, &map, "external", &external_word);
+    let x = three(&fields(&mut b, &map, Win::Position, &x_word));
+    let v = three(&fields(&mut b, &map, Win::Velocity, &v_word));
+    let external = fields(&mut b, &map, Win::External, &external_word);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), mass_write),
         ("table_class".into(), mass_class),
@@ -288,7 +293,7 @@ pub fn main_module(config: &Config) -> Module {
     let shown = b.concat(&[s2, s1, s0]);
     // Loading a position shows it, too.
     let load = {
-        let stored = three(&fields(&mut b, &map, "position", &position_bus.2));
+        let stored = three(&fields(&mut b, &map, Win::Position, &position_bus.2));
         let [s0, s1, s2] = &stored.map(|x| b.slice(&x, n.x.residual, n.x.operand_bits()));
         b.concat(&[s2, s1, s0])
     };
@@ -296,7 +301,7 @@ pub fn main_module(config: &Config) -> Module {
     let show_d = b.mux(&idle, &load, &shown.as_static());
     let display_ram = b.instance(
         "display_memory",
-        &Rc::new(ram(map.window("display").bits(), config.particles)),
+        &Rc::new(ram(map.window(Win::Display).bits(), config.particles)),
         &[
             ("a_address", &display_item),
             ("b_address", show_address),

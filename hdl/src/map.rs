@@ -4,7 +4,10 @@
 //! JSON and C header that `nendo gen` writes. Addresses are in bytes, words have 32 bits. A map belongs to a
 //! configuration: the sizes of its windows depend on it.
 
+mod names;
 mod text;
+
+pub use names::{Reg, Win};
 
 use crate::{
     blocks::{class_table::ENTRY_BITS, ram::address_bits},
@@ -33,19 +36,18 @@ pub enum Access {
     ReadOnly,
     /// Reads what was written; starts at zero.
     ReadWrite,
-    /// Each bit written as one acts once; reads as zero.
+    /// Each bit written as one acts once; reads as zero. The upper half of the word must be the complement of
+    /// the lower, so that no damaged word is taken for a command.
     Command,
     /// Sticky flags: each bit written as one is cleared.
     WriteOneToClear,
-    /// Kept up to date by the hardware; writing sets it.
-    Updated,
 }
 
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Register {
     /// Its name.
-    pub name: &'static str,
+    pub name: Reg,
     /// Its address.
     pub address: u32,
     /// Its bits, from the lowest; the others read as zero.
@@ -97,7 +99,7 @@ pub enum Way {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Window {
     /// Its name.
-    pub name: &'static str,
+    pub name: Win,
     /// Address of its first word.
     pub base: u32,
     /// How many items it has.
@@ -116,14 +118,7 @@ pub struct Window {
 
 impl Window {
     /// A window that goes both ways while the engine is idle.
-    fn new(
-        name: &'static str,
-        base: u32,
-        items: u32,
-        stride: u32,
-        fields: Vec<Field>,
-        doc: &'static str,
-    ) -> Self {
+    fn new(name: Win, base: u32, items: u32, stride: u32, fields: Vec<Field>, doc: &'static str) -> Self {
         Self { name, base, items, stride, fields, way: Way::ReadWrite, when: When::Idle, doc }
     }
 
@@ -193,6 +188,11 @@ pub struct Map {
     pub windows: Vec<Window>,
 }
 
+/// The word that gives a command.
+pub const fn command_word(bits: u32) -> u32 {
+    (!bits << 16) | bits
+}
+
 /// Where the registers end and the tables begin.
 const TABLES: u32 = 0x400;
 
@@ -214,17 +214,17 @@ impl Map {
     /// A register by name.
     ///
     /// # Panics
-    /// If there is none: a mistake in the program.
-    pub fn register(&self, name: &str) -> &Register {
-        self.registers.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no register {name}"))
+    /// Never: the map has all of them, which its tests check.
+    pub fn register(&self, name: Reg) -> &Register {
+        self.registers.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no register {name:?}"))
     }
 
     /// A window by name.
     ///
     /// # Panics
-    /// If there is none: a mistake in the program.
-    pub fn window(&self, name: &str) -> &Window {
-        self.windows.iter().find(|w| w.name == name).unwrap_or_else(|| panic!("no window {name}"))
+    /// Never: the map has all of them, which its tests check.
+    pub fn window(&self, name: Win) -> &Window {
+        self.windows.iter().find(|w| w.name == name).unwrap_or_else(|| panic!("no window {name:?}"))
     }
 }
 
@@ -245,42 +245,46 @@ fn format_word(state: State) -> u32 {
 
 #[rustfmt::skip] // a table
 fn registers(config: &Config) -> Vec<Register> {
-    use Access::{Command, Constant, ReadOnly, ReadWrite, Updated, WriteOneToClear};
+    use Access::{Command, Constant, ReadOnly, ReadWrite, WriteOneToClear};
     let n = config.profile.numbers();
     let hash = config.hash();
     let kind = profile_code(config.profile) | inverse_code(config.inverse) << 4 | 1 << 8;
     let (p, e) = (address_bits(config.particles) + 1, address_bits(config.edges) + 1);
-    let list: [(&str, u32, u32, Access, &str); 27] = [
-        ("magic", 0x00, 32, Constant(MAGIC), "Identity: the letters nend."),
-        ("map_version", 0x04, 32, Constant(VERSION), "Version of this map."),
-        ("hash_low", 0x08, 32, Constant(hash as u32), "Hash of the configuration, low half."),
-        ("hash_high", 0x0c, 32, Constant((hash >> 32) as u32), "Hash of the configuration, high half."),
-        ("configuration", 0x10, 32, Constant(kind), "Bits 3..0 profile, 7..4 inverse form, 15..8 modules."),
-        ("max_particles", 0x14, 32, Constant(config.particles as u32), "Particles the memories hold."),
-        ("max_edges", 0x18, 32, Constant(config.edges as u32), "Edges the memories hold."),
-        ("format_x", 0x1c, 32, Constant(format_word(n.x)), "Position: stored bits, residual << 8, fraction << 16."),
-        ("format_v", 0x20, 32, Constant(format_word(n.v)), "Velocity, likewise."),
-        ("format_u", 0x24, 32, Constant(format_word(n.u)), "Extension, likewise."),
-        ("scratch", 0x28, 32, ReadWrite, "Keeps what is written: for testing the link."),
-        ("command", 0x40, 3, Command, "Bit 0 start, bit 1 stop after this step, bit 2 clear the force memories."),
-        ("status", 0x44, 4, ReadOnly, "Bit 0 busy, bits 3..1 mode: idle, element, drain, particle, settle, finish, clear."),
-        ("steps", 0x48, 32, ReadWrite, "Steps to run at the next start; 0 runs until stopped."),
-        ("steps_done", 0x4c, 32, ReadOnly, "Steps since the last start."),
-        ("cycles_low", 0x50, 32, ReadOnly, "Clocks spent in steps since the last start, low half."),
-        ("cycles_high", 0x54, 32, ReadOnly, "The same, high half."),
-        ("overflow", 0x58, Source::ALL.len() as u32, WriteOneToClear, "Sticky overflow flags, one bit per source."),
-        ("particles", 0x5c, p, ReadWrite, "Particles in use."),
-        ("edges", 0x60, e, ReadWrite, "Edges in use."),
-        ("position_shift", 0x64, 4, ReadWrite, "Velocity to position increment (profile wide)."),
-        ("extension_shift", 0x68, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
-        ("force_limit", 0x6c, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
-        ("step_constant", 0x70, ENTRY_BITS, ReadWrite, "The time step: mantissa, shift << 16 (paper profiles)."),
-        ("checksum_low", 0x74, 32, Updated, "Sum of address and data of every word written to a window."),
-        ("checksum_high", 0x78, 32, Updated, "Sum of those sums: tells order, repetition and omission."),
-        ("halt", 0x7c, 1, ReadWrite, "Stop each step after its elements; the next start goes on with its particles."),
+    let list = [
+        (Reg::Magic, 32, Constant(MAGIC), "Identity: the letters nend."),
+        (Reg::MapVersion, 32, Constant(VERSION), "Version of this map."),
+        (Reg::HashLow, 32, Constant(hash as u32), "Hash of the configuration, low half."),
+        (Reg::HashHigh, 32, Constant((hash >> 32) as u32), "Hash of the configuration, high half."),
+        (Reg::Configuration, 32, Constant(kind), "Bits 3..0 profile, 7..4 inverse form, 15..8 modules."),
+        (Reg::MaxParticles, 32, Constant(config.particles as u32), "Particles the memories hold."),
+        (Reg::MaxEdges, 32, Constant(config.edges as u32), "Edges the memories hold."),
+        (Reg::FormatX, 32, Constant(format_word(n.x)), "Position: stored bits, residual << 8, fraction << 16."),
+        (Reg::FormatV, 32, Constant(format_word(n.v)), "Velocity, likewise."),
+        (Reg::FormatU, 32, Constant(format_word(n.u)), "Extension, likewise."),
+        (Reg::ClockKhz, 32, Constant(config.clock_khz), "Clock in kHz; 0 if it is not known."),
+        (Reg::Scratch, 32, ReadWrite, "Keeps what is written: for testing the link."),
+        (Reg::Command, 3, Command, "Bit 0 start, bit 1 stop after this step, bit 2 clear the force memories; upper half: complement of the lower."),
+        (Reg::Status, 4, ReadOnly, "Bit 0 busy, bits 3..1 mode: idle, element, drain, particle, settle, finish, clear."),
+        (Reg::Steps, 32, ReadWrite, "Steps to run at the next start; 0 runs until stopped."),
+        (Reg::StepsDone, 32, ReadOnly, "Steps since the last start."),
+        (Reg::CyclesLow, 32, ReadOnly, "Clocks spent in steps since the last start, low half."),
+        (Reg::CyclesHigh, 32, ReadOnly, "The same, high half."),
+        (Reg::Overflow, Source::ALL.len() as u32, WriteOneToClear, "Sticky overflow flags, one bit per source."),
+        (Reg::Particles, p, ReadWrite, "Particles in use."),
+        (Reg::Edges, e, ReadWrite, "Edges in use."),
+        (Reg::PositionShift, 4, ReadWrite, "Velocity to position increment (profile wide)."),
+        (Reg::ExtensionShift, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
+        (Reg::ForceLimit, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
+        (Reg::StepConstant, ENTRY_BITS, ReadWrite, "The time step: mantissa, shift << 16 (paper profiles)."),
+        (Reg::Halt, 1, ReadWrite, "Stop each step after its elements; the next start goes on with its particles."),
+        (Reg::CommandsSeen, 32, ReadOnly, "Commands taken since power-on: tells a lost or repeated one."),
+        (Reg::WriteSumLow, 32, ReadOnly, "Sum of address and data of every word written; these four do not count."),
+        (Reg::WriteSumHigh, 32, ReadOnly, "Sum of those sums: tells order, repetition and omission."),
+        (Reg::ReadSumLow, 32, ReadOnly, "The same of every word read."),
+        (Reg::ReadSumHigh, 32, ReadOnly, "Sum of those sums."),
     ];
     list.into_iter()
-        .map(|(name, address, bits, access, doc)| Register { name, address, bits, access, doc })
+        .map(|(name, bits, access, doc)| Register { name, address: name.address(), bits, access, doc })
         .collect()
 }
 
@@ -319,25 +323,32 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
     };
     let mut list = vec![
         table(
-            "element_extension",
+            Win::ElementExtension,
             0,
             "a_or_k",
             "Element class: constant times u (A or K); mantissa, shift << 16.",
         ),
-        table("element_rate", 1, "b_or_c", "Element class: constant times l' (B or C)."),
-        table("element_damper", 2, "c2_or_d", "Element class: c2 or D = 1/c2."),
-        table("mass_table", 3, "inverse_mass", "Mass class: inverse mass; class 0 is held."),
+        table(Win::ElementRate, 1, "b_or_c", "Element class: constant times l' (B or C)."),
+        table(Win::ElementDamper, 2, "c2_or_d", "Element class: c2 or D = 1/c2."),
+        table(Win::MassTable, 3, "inverse_mass", "Mass class: inverse mass; class 0 is held."),
     ];
     let memories = [
-        Window::new("position", 0, particles, 4, vector(["x", "y", "z"], n.x.bits), "Stored positions."),
-        Window::new("velocity", 0, particles, 4, vector(["x", "y", "z"], n.v.bits), "Stored velocities."),
-        Window::new("external", 0, particles, 2, external, "External forces and mass classes.").always(),
-        Window::new("edge", 0, edges, 2, edge, "Stored extension, class and the two particles of an edge."),
-        Window::new("display", 0, particles, 2, shown, "Positions of the last step; word 0 holds word 1.")
+        Window::new(Win::Position, 0, particles, 4, vector(["x", "y", "z"], n.x.bits), "Stored positions."),
+        Window::new(Win::Velocity, 0, particles, 4, vector(["x", "y", "z"], n.v.bits), "Stored velocities."),
+        Window::new(Win::External, 0, particles, 2, external, "External forces and mass classes.").always(),
+        Window::new(
+            Win::Edge,
+            0,
+            edges,
+            2,
+            edge,
+            "Stored extension, class and the two particles of an edge.",
+        ),
+        Window::new(Win::Display, 0, particles, 2, shown, "Positions of the last step; word 0 holds word 1.")
             .read_only()
             .always(),
         Window::new(
-            "force_start",
+            Win::ForceStart,
             0,
             particles,
             4,
@@ -346,7 +357,7 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
         )
         .read_only(),
         Window::new(
-            "force_end",
+            Win::ForceEnd,
             0,
             particles,
             4,
@@ -382,20 +393,21 @@ mod tests {
     fn nothing_overlaps_and_everything_fits() {
         for map in maps() {
             let mut taken: Vec<(u32, u32, &str)> =
-                map.registers.iter().map(|r| (r.address, r.address + 4, r.name)).collect();
-            taken.extend(map.windows.iter().map(|w| (w.base, w.base + 4 * w.items * w.stride, w.name)));
+                map.registers.iter().map(|r| (r.address, r.address + 4, r.name.name())).collect();
+            taken
+                .extend(map.windows.iter().map(|w| (w.base, w.base + 4 * w.items * w.stride, w.name.name())));
             taken.sort_unstable();
             for pair in taken.windows(2) {
                 assert!(pair[0].1 <= pair[1].0, "{pair:?}");
             }
             assert!(taken.iter().all(|t| t.1 <= map.size && t.0 % 4 == 0));
             for w in &map.windows {
-                assert!(w.stride.is_power_of_two() && w.words() <= w.stride, "{}", w.name);
-                assert!(w.fields.iter().all(|f| f.low + f.bits <= 32), "{}", w.name);
+                assert!(w.stride.is_power_of_two() && w.words() <= w.stride, "{:?}", w.name);
+                assert!(w.fields.iter().all(|f| f.low + f.bits <= 32), "{:?}", w.name);
             }
-            for r in &map.registers {
-                assert!(r.bits <= 32);
-            }
+            assert!(map.registers.iter().all(|r| r.bits <= 32));
+            assert!(map.registers.iter().map(|r| r.name).eq(Reg::ALL.iter().copied()));
+            assert!(map.windows.iter().map(|w| w.name).eq(Win::ALL.iter().copied()));
         }
     }
 
@@ -408,7 +420,7 @@ mod tests {
         });
         let bits = |name| map.window(name).bits();
         assert_eq!(
-            ["position", "velocity", "external", "edge", "display", "force_end"].map(bits),
+            [Win::Position, Win::Velocity, Win::External, Win::Edge, Win::Display, Win::ForceEnd].map(bits),
             [72, 72, 54, 54, 48, 54]
         );
     }

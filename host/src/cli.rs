@@ -3,6 +3,7 @@
 //! Every command prints text for people on stderr and, with `--json`, exactly one JSON object on stdout.
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
+mod board;
 mod compare;
 mod cosim;
 mod estimate;
@@ -11,7 +12,7 @@ mod options;
 mod run;
 mod scene;
 
-use crate::engine::OpenError;
+use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "Examples:
   nendo run cube9 --seconds 1             run the papers' 9x9x9 box on the bit-accurate model
   nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
   nendo cosim cube9 --steps 20            hardware and model, word for word
+  nendo board selftest --device rtl       is this board sound?
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA";
 
@@ -47,6 +49,9 @@ enum Command {
     Cosim(cosim::Args),
     /// Write the engine's Verilog, manifest and register map
     Gen(generate::Args),
+    /// Find, describe, test and drive boards
+    #[command(subcommand)]
+    Board(board::Command),
     /// Make, describe and check scenes
     #[command(subcommand)]
     Scene(scene::Command),
@@ -100,12 +105,14 @@ impl Console {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    interrupt::listen();
     let console = Console { quiet: cli.quiet };
     let result = match cli.command {
         Command::Run(args) => run::main(&args, console),
         Command::Compare(args) => compare::main(&args, console),
         Command::Cosim(args) => cosim::main(&args, console),
         Command::Gen(args) => generate::main(&args, console),
+        Command::Board(mut command) => board::main(&mut command, console),
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
     };

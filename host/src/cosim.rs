@@ -2,10 +2,10 @@
 
 use crate::{
     board::{Board, BoardError},
-    device::{Device, DeviceError},
+    device::Device,
     engine::{BoardEngine, Engine},
 };
-use nendo_hdl::{config::Config, main_module::Stages};
+use nendo_hdl::main_module::Stages;
 use nendo_model::{
     cycles::Depths,
     engine::Model,
@@ -76,13 +76,14 @@ pub struct Lockstep<D: Device> {
 
 impl<D: Device> Lockstep<D> {
     /// Both with the same image loaded.
-    pub fn new(board: Board<D>, config: &Config, image: Image) -> Result<Self, BoardError> {
+    pub fn new(board: Board<D>, image: Image) -> Result<Self, BoardError> {
+        let stages = Stages::of(board.config());
         let depths = Depths::of(image.profile, image.inverse);
         let cycles = depths.cycles_per_step(image.particles.len() as u64, image.edges.len() as u64);
         Ok(Self {
             model: Model::new(image.clone(), 1),
             board: BoardEngine::new(board, image.clone(), None)?,
-            stages: Stages::of(config),
+            stages,
             depths,
             report: Report { overflow_agrees: true, predicted_cycles_per_step: cycles, ..Report::default() },
             before: image,
@@ -106,12 +107,12 @@ impl<D: Device> Lockstep<D> {
 
     /// Gives the device back.
     pub fn into_device(self) -> D {
-        self.board.into_device()
+        self.board.into_board().into_device()
     }
 
     /// Takes a step on both and compares after its elements and after its particles. Returns whether all is
     /// still the same; if not, the step may be unfinished.
-    pub fn step(&mut self) -> Result<bool, DeviceError> {
+    pub fn step(&mut self) -> Result<bool, BoardError> {
         self.before.particles = self.model.particles();
         for (edge, u) in self.before.edges.iter_mut().zip(self.model.extensions()) {
             edge.u = u;
@@ -136,7 +137,7 @@ impl<D: Device> Lockstep<D> {
     }
 
     /// Sums of forces and edges, before the particles are moved.
-    fn compare_elements(&mut self) -> Result<bool, DeviceError> {
+    fn compare_elements(&mut self) -> Result<bool, BoardError> {
         let (forces, edges) = (self.board.board().forces()?, self.board.edges()?);
         let u = self.model.extensions();
         let image = self.board.image();
@@ -164,7 +165,7 @@ impl<D: Device> Lockstep<D> {
     }
 
     /// Everything else, after the particles have been moved.
-    fn compare_particles(&mut self) -> Result<bool, DeviceError> {
+    fn compare_particles(&mut self) -> Result<bool, BoardError> {
         let memories = self.board.memories()?;
         let n = self.board.image().numbers();
         let first = self.before.edges.len() as u64 + u64::from(self.depths.element);

@@ -1,11 +1,12 @@
 //! Progress on long work: a bar on a terminal, nothing elsewhere.
 
+use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// Runs `total` steps in pieces of about a tenth of a second, showing how far it is.
 ///
-/// `piece` takes so many steps and says whether to go on. Returns the steps taken.
+/// `piece` takes so many steps and says whether to go on. Ctrl-C ends it after a piece. Returns the steps taken.
 pub(crate) fn in_pieces<E>(
     what: &str,
     total: u64,
@@ -25,7 +26,7 @@ pub(crate) fn in_pieces<E>(
         } else if took > Duration::from_millis(200) {
             size = (size / 2).max(1);
         }
-        if !go_on {
+        if !go_on || interrupt::requested() {
             break;
         }
     }

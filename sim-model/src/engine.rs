@@ -190,6 +190,12 @@ impl Model {
         ends[p] = Ends::of(n, &x[p], &v[p]);
     }
 
+    /// Writes a particle's external force and mass class.
+    pub fn set_external(&mut self, particle: u32, force: [i32; 3], class: u8) {
+        self.particles.class[particle as usize] = class;
+        self.write(particle, Write::Force(force));
+    }
+
     /// Takes `steps` steps.
     pub fn advance(&mut self, steps: u64) {
         let end = self.step + steps;

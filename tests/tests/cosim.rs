@@ -1,6 +1,10 @@
 //! Co-simulation: the Verilated engine, driven through its bus, against the model. Equality, no tolerance.
 
-use nendo_hdl::{config::Config, verilated::Options};
+use nendo_hdl::{
+    config::Config,
+    map::{Map, Win},
+    verilated::Options,
+};
 use nendo_host::{
     board::Board,
     cosim::Lockstep,
@@ -20,7 +24,7 @@ fn config_of(image: &Image) -> Config {
 }
 
 fn board(config: &Config) -> Board<Rtl> {
-    Board::open(Rtl::new(config, Options::default()).unwrap(), config).unwrap()
+    Board::open(Rtl::new(config, Options::default()).unwrap()).unwrap()
 }
 
 /// The same digest after many steps, in exactly the predicted number of clocks.
@@ -73,8 +77,8 @@ fn random_images(profile: Profile, inverse: Inverse) {
     let mut device = Some(Rtl::new(&config, Options::default()).unwrap());
     for round in 0..60 {
         let image = testing::sample(testing::images_of(profile, inverse, round % 2 == 0), &mut runner);
-        let board = Board::open(device.take().unwrap(), &config).unwrap();
-        let mut lockstep = Lockstep::new(board, &config, image.clone()).unwrap();
+        let board = Board::open(device.take().unwrap()).unwrap();
+        let mut lockstep = Lockstep::new(board, image.clone()).unwrap();
         for _ in 0..10 {
             let same = lockstep.step().unwrap();
             assert!(same, "{profile} {inverse} round {round}: {:?}\n{image:?}", lockstep.report());
@@ -123,16 +127,17 @@ fn random_images_wide_table() {
 fn a_single_wrong_bit_is_found_and_named() {
     let image = image("box:3x3x3", Profile::Wide, Inverse::Table);
     let config = Config::minimal(Profile::Wide, Inverse::Table);
-    let map = nendo_hdl::map::Map::new(&config);
-    let mut lockstep = Lockstep::new(board(&config), &config, image).unwrap();
+    let map = Map::new(&config);
+    let mut lockstep = Lockstep::new(board(&config), image).unwrap();
     assert!(lockstep.step().unwrap());
     assert!(lockstep.step().unwrap());
     // The lowest bit of one stored extension.
-    let window = map.window("edge");
+    let window = map.window(Win::Edge);
     let board = lockstep.board().board();
     let words = [0, 1].map(|word| board.device().read(window.address(17, word)).unwrap());
     board.device().write(window.address(17, 0), words[0] ^ 1).unwrap();
     board.device().write(window.address(17, 1), words[1]).unwrap();
+    board.resync().unwrap();
     assert!(!lockstep.step().unwrap());
     let found = lockstep.report().first_mismatch.clone().unwrap();
     assert_eq!(

@@ -45,7 +45,7 @@ fn exercise(coverage: Coverage, file: &Path) {
     let mut device = Rtl::new(&config, Options { coverage, ..Options::default() }).unwrap();
     for round in 0..30 {
         let image = testing::sample(testing::images_of(profile, inverse, round % 2 == 0), &mut runner);
-        let mut lockstep = Lockstep::new(Board::open(device, &config).unwrap(), &config, image).unwrap();
+        let mut lockstep = Lockstep::new(Board::open(device).unwrap(), image).unwrap();
         for _ in 0..4 {
             assert!(lockstep.step().unwrap(), "{:?}", lockstep.report());
         }

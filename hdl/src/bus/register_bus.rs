@@ -42,9 +42,10 @@ struct Target {
 
 /// The register bus of a map.
 ///
-/// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), `NAME_next`
-/// (updated by the hardware), an output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`,
-/// `NAME_write` and `NAME_d` out, `NAME_q` in.
+/// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), an
+/// output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
+/// `NAME_q` in. `stored` and `fetched` mark the accesses that the sums count: all but refused ones and those
+/// of the sums themselves.
 pub fn register_bus(map: &Map) -> Module {
     let mut b = Build::new("register_bus", "Registers and memory windows behind one request at a time.");
     let r = Request {
@@ -79,15 +80,14 @@ pub fn register_bus(map: &Map) -> Module {
 
     let mut targets = Vec::new();
     for register in &map.registers {
-        b.comment(register.name);
+        b.comment(register.name.name());
         targets.push(register_target(&mut b, &access, register));
     }
     b.comment("all words of an item but the last wait here; shared by all windows");
     let stages = [b.state("stage_0", 32), b.state("stage_1", 32)];
-    let mut stores = Vec::new();
     let mut waits = [Vec::new(), Vec::new()];
     for window in &map.windows {
-        b.comment(window.name);
+        b.comment(window.name.name());
         let decoded = Decoded::new(&mut b, &access, window);
         let q = (window.way != Way::WriteOnly).then(|| read_window(&mut b, window, &decoded, &at_last));
         if window.way != Way::ReadOnly {
@@ -98,7 +98,6 @@ pub fn register_bus(map: &Map) -> Module {
                 let here = decoded.is_word(&mut b, number as u32);
                 wait.push(b.and(&store, &here));
             }
-            stores.push(store);
         }
         targets.push(Target { hit: decoded.hit, allowed: decoded.allowed, q });
     }
@@ -107,12 +106,6 @@ pub fn register_bus(map: &Map) -> Module {
         let next = b.mux(&take, &access.d, stage.value());
         b.set(stage, &next);
     }
-    b.comment("every word written to a window");
-    let stored = b.or_all(&stores);
-    b.output("stored", &stored);
-    b.output("stored_address", &access.address);
-    b.output("stored_d", &access.d);
-
     b.comment("the answer");
     let slow = slow_access(&mut b, map, &access);
     let zero = b.constant(0, 32);
@@ -130,6 +123,25 @@ pub fn register_bus(map: &Map) -> Module {
     let now = b.and(&second, &quick);
     let finish = b.or(&now, &at_last);
     let error = b.not(&good);
+    b.comment("every access that was not refused, but those of the sums themselves");
+    let is_sum: Vec<Net> = map
+        .registers
+        .iter()
+        .zip(&targets)
+        .filter(|(r, _)| r.name.is_sum())
+        .map(|(_, t)| t.hit.clone())
+        .collect();
+    let is_sum = b.or_all(&is_sum);
+    let counts = b.not(&is_sum);
+    let counts = b.and(&counts, &good);
+    let stored = b.and(&counts, &access.act);
+    let reading = b.not(&access.write);
+    let fetched = [reading, finish.clone()].iter().fold(counts, |all, net| b.and(&all, net));
+    b.output("stored", &stored);
+    b.output("stored_d", &access.d);
+    b.output("fetched", &fetched);
+    b.output("fetched_q", &q);
+    b.output("access_address", &access.address);
     let done = b.state_reg("done_1", &finish);
     let q = b.state_reg("q_1", &q);
     let error = b.state_reg("error_1", &error);
@@ -167,7 +179,8 @@ impl Access1 {
 }
 
 fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Target {
-    let Register { name, address, bits, .. } = *register;
+    let Register { address, bits, .. } = *register;
+    let name = register.name.name();
     let hit = access.at(b, address);
     let chosen = b.and(&hit, &access.act);
     let reading = b.not(&access.write);
@@ -189,20 +202,14 @@ fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Targ
             b.output(name, &value);
             Some(value)
         }
-        Access::Updated => {
-            let update = b.input(&format!("{name}_next"), bits);
-            let state = b.state(&format!("{name}_1"), bits);
-            let value = state.value().clone();
-            let set = written(b, access, &chosen, &value);
-            let next = b.mux(&chosen, &set, &update);
-            b.set(state, &next);
-            b.output(name, &value);
-            Some(value)
-        }
         Access::Command => {
-            // A command is a whole word or nothing.
-            allowed = b.or(&reading, &access.full);
-            let go = b.and(&chosen, &access.full);
+            // A command is a whole word whose upper half is the complement of the lower, or nothing.
+            let (low, high) = (b.slice(&access.d, 0, 16), b.slice(&access.d, 16, 16));
+            let inverted = b.not(&high);
+            let sealed = b.eq(&low, &inverted);
+            let whole = b.and(&access.full, &sealed);
+            allowed = b.or(&reading, &whole);
+            let go = b.and(&chosen, &whole);
             let (d, none) = (b.slice(&access.d, 0, bits), b.constant(0, bits));
             let go = b.mux(&go, &d, &none);
             b.output(&format!("{name}_do"), &go);
@@ -266,7 +273,8 @@ struct Decoded {
 
 impl Decoded {
     fn new(b: &mut Build, access: &Access1, window: &Window) -> Self {
-        let Window { name, base, items, stride, .. } = *window;
+        let Window { base, items, stride, .. } = *window;
+        let name = window.name.name();
         let bytes = 4 * stride;
         let region_bits = (items * bytes).next_power_of_two().ilog2();
         assert!(base.trailing_zeros() >= region_bits, "{name}: a window must be aligned to its size");
@@ -282,9 +290,9 @@ impl Decoded {
         let odd = b.any(&low);
         let aligned = b.not(&odd);
         let words = window.words();
+        // The words an item has none of its parts in read as zero and store nothing: a window is one block.
         let word = if stride == 1 { b.constant(0, 1) } else { b.slice(&offset, 2, stride.ilog2()) };
-        let real = if stride == 1 { b.constant(1, 1) } else { below(b, &word, words) };
-        let hit = [existing, aligned, real].iter().fold(inside, |all, net| b.and(&all, net));
+        let hit = [existing, aligned].iter().fold(inside, |all, net| b.and(&all, net));
         let free = match window.when {
             When::Idle => access.idle.clone(),
             When::Always => b.constant(1, 1),
@@ -319,10 +327,10 @@ fn below(b: &mut Build, a: &Net, limit: u32) -> Net {
 
 /// The bus word of an item that the memory has put out.
 fn read_window(b: &mut Build, window: &Window, decoded: &Decoded, at_last: &Net) -> Net {
-    let q = b.input(&format!("{}_q", window.name), window.bits());
+    let q = b.input(&format!("{}_q", window.name.name()), window.bits());
     // What may change between two reads is held by the read of the first word for the others.
     let source = if window.when == When::Always && window.way == Way::ReadOnly {
-        let held = b.state(&format!("{}_held", window.name), window.bits());
+        let held = b.state(&format!("{}_held", window.name.name()), window.bits());
         let first = decoded.is_word(b, 0);
         let take =
             [first.clone(), at_last.clone()].iter().fold(decoded.hit.clone(), |all, net| b.and(&all, net));
@@ -374,6 +382,6 @@ fn write_window(
     let source = |number: u32| if number == last { &access.d } else { stages[number as usize].value() };
     let parts: Vec<Net> = window.fields.iter().map(|f| b.slice(source(f.word), f.low, f.bits)).collect();
     let d = b.concat(&parts.iter().rev().collect::<Vec<_>>());
-    b.output(&format!("{}_write", window.name), &commit);
-    b.output(&format!("{}_d", window.name), &d);
+    b.output(&format!("{}_write", window.name.name()), &commit);
+    b.output(&format!("{}_d", window.name.name()), &d);
 }

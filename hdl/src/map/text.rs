@@ -12,7 +12,6 @@ impl Access {
             Self::ReadWrite => "RW",
             Self::Command => "command",
             Self::WriteOneToClear => "W1C",
-            Self::Updated => "updated",
         }
     }
 }
@@ -41,13 +40,14 @@ impl Map {
                 s,
                 "| {:#05x} | {} | {} | {} | {}{value} |",
                 r.address,
-                r.name,
+                r.name.name(),
                 r.bits,
                 r.access.short(),
                 r.doc
             );
         }
-        s += "\nWindows: item k, word w at base + 4 (k stride + w). Writing an item's last word stores the whole item.\n\n\
+        s += "\nWindows: item k, word w at base + 4 (k stride + w). Writing an item's last word stores the whole item; words\n\
+              beyond it read as zero and store nothing.\n\n\
               | base | window | items | stride | access | when | fields (word: bits) | |\n|---|---|---|---|---|---|---|---|\n";
         for w in &self.windows {
             let way = match w.way {
@@ -74,7 +74,7 @@ impl Map {
                 s,
                 "| {:#07x} | {} | {} | {} | {way} | {when} | {} | {} |",
                 w.base,
-                w.name,
+                w.name.name(),
                 w.items,
                 w.stride,
                 fields.join(", "),
@@ -95,7 +95,7 @@ impl Map {
             self.config.hash_text()
         );
         for r in &self.registers {
-            let name = r.name.to_uppercase();
+            let name = r.name.name().to_uppercase();
             let _ = writeln!(
                 s,
                 "\n/* {} ({}) */\n#define NENDO_{name} 0x{:x}u",
@@ -109,7 +109,7 @@ impl Map {
             }
         }
         for w in &self.windows {
-            let name = w.name.to_uppercase();
+            let name = w.name.name().to_uppercase();
             let _ = writeln!(
                 s,
                 "\n/* {} */\n#define NENDO_{name}_BASE 0x{:x}u\n#define NENDO_{name}_ITEMS {}u\n\

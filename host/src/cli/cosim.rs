@@ -54,8 +54,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let coverage = if args.coverage.is_some() { Coverage::LinesAndToggles } else { Coverage::None };
     let options = Options { coverage, ..Options::default() };
     let device = Rtl::new(&config, options).map_err(anyhow::Error::from)?;
-    let board = Board::open(device, &config).map_err(anyhow::Error::from)?;
-    let mut lockstep = Lockstep::new(board, &config, image).map_err(anyhow::Error::from)?;
+    let board = Board::open(device).map_err(anyhow::Error::from)?;
+    let mut lockstep = Lockstep::new(board, image).map_err(anyhow::Error::from)?;
     progress::in_pieces(&scene.name, args.steps, |steps| {
         for _ in 0..steps {
             if !lockstep.step()? {
@@ -123,7 +123,7 @@ fn explain(report: &Report) -> String {
 fn trace(config: &Config, before: &Image, report: &Report, file: &Path) -> anyhow::Result<()> {
     const MARGIN: u64 = 100;
     let device = Rtl::new(config, Options { trace: true, ..Options::default() })?;
-    let mut board = Board::open(device, config)?;
+    let mut board = Board::open(device)?;
     board.load(before)?;
     let (from, length) = report.first_mismatch.as_ref().map_or((0, report.predicted_cycles_per_step), |m| {
         (m.enters_at_clock.saturating_sub(MARGIN), u64::from(m.stage) + 2 * MARGIN)

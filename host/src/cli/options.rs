@@ -1,7 +1,10 @@
 //! Options that several commands share.
 
 use super::{Console, Failure};
-use crate::engine::{EngineKind, EngineOptions};
+use crate::{
+    device::DeviceSpec,
+    engine::{EngineKind, EngineOptions},
+};
 use nendo_model::{
     blocks::Inverse,
     numbers::Profile,
@@ -9,6 +12,7 @@ use nendo_model::{
     scene::{BUILTIN_HELP, Scene},
     stability::Stability,
 };
+use std::path::PathBuf;
 
 /// The scene to work on.
 #[derive(clap::Args, Debug)]
@@ -64,6 +68,12 @@ pub(super) struct EngineArgs {
     /// Threads of the CPU engines; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// The board: rtl (Verilated), model, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
+    #[arg(long, default_value = "rtl", value_name = "DEVICE")]
+    pub(super) device: DeviceSpec,
+    /// Record all traffic with the board to this file, for --device replay:FILE
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(super) record: Option<PathBuf>,
     /// How the f64 engine takes a step: euler (as the hardware does) or rk4
     #[arg(long, default_value = "euler", value_name = "METHOD", value_parser = integrator)]
     pub(super) integrator: Integrator,
@@ -91,6 +101,8 @@ impl EngineArgs {
             edge_order: None,
             integrator: self.integrator,
             trace: false,
+            device: self.device.clone(),
+            record: self.record.clone(),
         }
     }
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     engine::{self, Engine, EngineKind, EngineOptions},
+    live,
     output::write_whole,
     picture, plot, progress,
 };
@@ -19,7 +20,8 @@ use std::{fmt::Write, path::PathBuf, time::Instant};
 Examples:
   nendo run cube9 --engine model --seconds 1 --json
   nendo run table3 --profile paper-2003 --steps 0 --probe-edge 0
-  nendo run my.toml --engine f64 --out out/my")]
+  nendo run my.toml --engine f64 --out out/my
+  nendo run cube9 --engine board --device pci:0000:03:00.0 --live --seconds 10")]
 pub(super) struct Args {
     #[command(flatten)]
     scene: SceneArg,
@@ -42,6 +44,12 @@ pub(super) struct Args {
     /// How many clocks the waveforms cover
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "trace")]
     trace_len: u64,
+    /// Run the board in a control loop at 1 kHz and report its latencies
+    #[arg(long)]
+    live: bool,
+    /// Particles to touch and watch each tick [default: those the scene pushes]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "live")]
+    points: Vec<u32>,
     /// Write report.json, state.csv and a picture (SVG, PNG) into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -59,7 +67,19 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     args.engine.check_stability(&scene, console)?;
     let mut options = args.engine.options();
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
-    let mut engine = open(args, &scene, &mut options)?;
+    let on_board = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
+    for (option, used) in [("--live", args.live), ("--record", options.record.is_some())] {
+        if used && !on_board {
+            return Err(Failure::input(anyhow::anyhow!("{option} needs --engine board (or rtl)")));
+        }
+    }
+    let particles = scene.mesh.particles.len() as u32;
+    if let Some(point) = args.points.iter().find(|&&p| p >= particles) {
+        return Err(Failure::input(anyhow::anyhow!(
+            "--points {point}: the scene has {particles} particles (0 to {})",
+            particles - 1
+        )));
+    }
     let steps = args.length.steps(&scene);
     let kind = serde_json::to_value(options.kind).map_err(anyhow::Error::from)?;
     let fixed = options.kind.is_fixed_point();
@@ -72,12 +92,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
     ));
 
-    let started = Instant::now();
-    let done = progress::in_pieces(&scene.name, steps, |n| {
-        engine.advance(n)?;
-        anyhow::Ok(engine.trouble().is_none())
-    })?;
-    let wall = started.elapsed().as_secs_f64();
+    let Outcome { mut engine, done, wall, live } = if args.live {
+        run_live(args, &scene, &options, steps)?
+    } else {
+        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps)?
+    };
 
     let overflow = engine.overflow();
     let headroom = engine.headroom(&scene);
@@ -101,12 +120,24 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "overflow_sources": overflow.sources().collect::<Vec<_>>(),
         "headroom": headroom,
         "probe": probe,
+        "link_retries": engine.link_retries(),
+        "live": live,
     });
+    engine.close()?;
     if let Some(text) = engine.trouble() {
         return Err(Failure::Run(
             anyhow::anyhow!("stopped within {done} of {steps} steps: {text}"),
             Some(report),
         ));
+    }
+    if done < steps {
+        return Err(Failure::Run(anyhow::anyhow!("interrupted after {done} of {steps} steps"), Some(report)));
+    }
+    if let Some(live) = &live {
+        console.say(live.lines());
+    }
+    if let Some(retries) = engine.link_retries().filter(|&n| n > 0) {
+        console.say(format!("{retries} transfers over the bus were damaged and repeated"));
     }
     if let Some(probe) = probe {
         console.say(probe.line(fixed.then_some(options.profile)));
@@ -137,14 +168,53 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     Ok(report)
 }
 
+/// An engine after its run.
+struct Outcome {
+    engine: Box<dyn Engine>,
+    done: u64,
+    wall: f64,
+    live: Option<live::Report>,
+}
+
+fn run_in_pieces(mut engine: Box<dyn Engine>, name: &str, steps: u64) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let done = progress::in_pieces(name, steps, |n| {
+        engine.advance(n)?;
+        anyhow::Ok(engine.trouble().is_none())
+    })?;
+    Ok(Outcome { engine, done, wall: started.elapsed().as_secs_f64(), live: None })
+}
+
+fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> Result<Outcome, Failure> {
+    let mut engine = engine::open_board(scene, options).map_err(open_failure)?;
+    let points = if args.points.is_empty() { live::default_points(&engine) } else { args.points.clone() };
+    let bar = progress::bar(&scene.name, steps);
+    let started = Instant::now();
+    let run = live::run(&mut engine, steps, scene.step, &points, |done, engine| {
+        bar.set_position(done);
+        engine.trouble().is_none()
+    });
+    bar.finish_and_clear();
+    let (done, live) = run.map_err(anyhow::Error::from)?;
+    let wall = started.elapsed().as_secs_f64();
+    Ok(Outcome { engine: Box::new(engine), done, wall, live: Some(live) })
+}
+
+impl Args {
+    /// Chooses the engine, whatever was chosen.
+    pub(super) fn set_engine(&mut self, kind: EngineKind) {
+        self.engine.engine = kind;
+    }
+}
+
 /// The engine, with its waveforms planned if they are asked for.
 fn open(args: &Args, scene: &Scene, options: &mut EngineOptions) -> Result<Box<dyn Engine>, Failure> {
     let Some(file) = &args.trace else {
         return engine::open(scene, options).map_err(open_failure);
     };
-    if options.kind != EngineKind::Rtl {
+    if options.kind != EngineKind::Rtl || options.record.is_some() {
         return Err(Failure::input(anyhow::anyhow!(
-            "--trace needs --engine rtl: other engines have no signals"
+            "--trace needs --engine rtl, without --record: nothing else has signals"
         )));
     }
     options.trace = true;

@@ -49,7 +49,7 @@ pub struct Rtl {
 impl Rtl {
     /// Generates and compiles a configuration, unless it is in the cache, and takes it out of reset.
     pub fn new(config: &Config, options: Options) -> Result<Self, VerilatedError> {
-        let mut sim = Sim::new(&engine(config), options)?;
+        let sim = Sim::new(&engine(config), options)?;
         let port = |name: &str| sim.port(&format!("s_axil_{name}"));
         let ports = Ports {
             awvalid: port("awvalid"),
@@ -67,17 +67,22 @@ impl Rtl {
             rdata: port("rdata"),
             rresp: port("rresp"),
         };
+        let mut rtl = Self { sim, ports, trace: None };
+        rtl.power_on();
+        Ok(rtl)
+    }
+
+    fn power_on(&mut self) {
         for name in ["awvalid", "wvalid", "arvalid", "awprot", "arprot"] {
-            sim.set(&format!("s_axil_{name}"), 0);
+            self.sim.set(&format!("s_axil_{name}"), 0);
         }
         for (name, value) in [("bready", 1), ("rready", 1), ("wstrb", 15)] {
-            sim.set(&format!("s_axil_{name}"), value);
+            self.sim.set(&format!("s_axil_{name}"), value);
         }
-        sim.set("reset_n", 0);
-        sim.tick(4);
-        sim.set("reset_n", 1);
-        sim.tick(1);
-        Ok(Self { sim, ports, trace: None })
+        self.sim.set("reset_n", 0);
+        self.tick(4);
+        self.sim.set("reset_n", 1);
+        self.tick(1);
     }
 
     /// Clocks since power-on.
@@ -193,6 +198,11 @@ impl Device for Rtl {
 
     fn pause(&mut self, clocks: u64) {
         self.tick(clocks);
+    }
+
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        self.power_on();
+        Ok(())
     }
 
     fn name(&self) -> String {

@@ -3,11 +3,11 @@
 use super::{Engine, Probe, overflow_trouble, probe_of};
 use crate::{
     board::{Board, BoardError, Memories},
-    device::{Device, DeviceError},
+    device::Device,
 };
 use nendo_model::{
     engine::state_digest,
-    image::{Edge, Event, Image, Particle},
+    image::{Edge, Event, Image, Particle, Write},
     mesh::Vec3,
     numbers::Constant,
     overflow::Overflow,
@@ -26,6 +26,8 @@ pub struct BoardEngine<D: Device> {
     next_event: usize,
     overflow: Overflow,
     cycles: u64,
+    /// External forces as they are now.
+    forces: Vec<[i32; 3]>,
 }
 
 impl<D: Device> BoardEngine<D> {
@@ -34,7 +36,8 @@ impl<D: Device> BoardEngine<D> {
         let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
         let edges = order.iter().map(|&k| image.edges[k as usize]).collect();
         board.load(&Image { edges, ..image.clone() })?;
-        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0 })
+        let forces = image.particles.iter().map(|p| p.force).collect();
+        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, forces })
     }
 
     /// The board.
@@ -42,9 +45,9 @@ impl<D: Device> BoardEngine<D> {
         &mut self.board
     }
 
-    /// Gives the device back.
-    pub fn into_device(self) -> D {
-        self.board.into_device()
+    /// Gives the board back.
+    pub fn into_board(self) -> Board<D> {
+        self.board
     }
 
     /// The image it started from.
@@ -58,39 +61,62 @@ impl<D: Device> BoardEngine<D> {
     }
 
     /// Takes steps, writing each event before its step.
-    pub fn run(&mut self, steps: u64) -> Result<(), DeviceError> {
+    pub fn run(&mut self, steps: u64) -> Result<(), BoardError> {
+        self.run_while(steps, |_| Ok(()))
+    }
+
+    /// Takes steps, and does something with the board each time it has been started.
+    pub fn run_while(
+        &mut self,
+        steps: u64,
+        mut running: impl FnMut(&mut Board<D>) -> Result<(), BoardError>,
+    ) -> Result<(), BoardError> {
         let end = self.step + steps;
         while self.step < end {
             self.write_events()?;
             let next = self.image.events.get(self.next_event).map_or(end, |e| e.step.min(end));
             let now = (next - self.step).min(u32::MAX.into());
-            self.cycles += self.board.run(now as u32)?;
+            self.board.start(now as u32)?;
+            running(&mut self.board)?;
+            self.cycles += self.board.finish()?;
             self.step += now;
         }
         self.overflow = self.overflow.union(self.board.overflow()?);
         Ok(())
     }
 
+    /// Writes the present external forces of particles once more.
+    pub fn refresh_forces(&mut self, particles: &[u32]) -> Result<(), BoardError> {
+        for &particle in particles {
+            let Particle { class, .. } = self.image.particles[particle as usize];
+            self.board.set_force(particle, self.forces[particle as usize], class)?;
+        }
+        Ok(())
+    }
+
     /// Writes the events that are due before the next step; returns them.
-    fn write_events(&mut self) -> Result<Vec<Event>, DeviceError> {
+    fn write_events(&mut self) -> Result<Vec<Event>, BoardError> {
         let due = self.image.events[self.next_event..].iter().take_while(|e| e.step <= self.step);
         let due: Vec<Event> = due.copied().collect();
         for &Event { particle, write, .. } in &due {
             self.board.write_particle(particle, self.image.particles[particle as usize].class, write)?;
+            if let Write::Force(force) = write {
+                self.forces[particle as usize] = force;
+            }
         }
         self.next_event += due.len();
         Ok(due)
     }
 
     /// Computes the elements of the next step; returns the events written before.
-    pub fn begin_step(&mut self) -> Result<Vec<Event>, DeviceError> {
+    pub fn begin_step(&mut self) -> Result<Vec<Event>, BoardError> {
         let events = self.write_events()?;
         self.board.run_elements()?;
         Ok(events)
     }
 
     /// Moves the particles of a step that has begun; returns the clocks of the whole step.
-    pub fn finish_step(&mut self) -> Result<u64, DeviceError> {
+    pub fn finish_step(&mut self) -> Result<u64, BoardError> {
         let cycles = self.board.run(1)?;
         self.cycles += cycles;
         self.step += 1;
@@ -99,13 +125,13 @@ impl<D: Device> BoardEngine<D> {
     }
 
     /// The edges in the scene's order.
-    pub fn edges(&mut self) -> Result<Vec<Edge>, DeviceError> {
+    pub fn edges(&mut self) -> Result<Vec<Edge>, BoardError> {
         let held = self.board.edges()?;
         Ok(self.in_scene_order(held))
     }
 
     /// Every memory word in use, edges in the scene's order.
-    pub fn memories(&mut self) -> Result<Memories, DeviceError> {
+    pub fn memories(&mut self) -> Result<Memories, BoardError> {
         let mut memories = self.board.memories()?;
         memories.edges = self.in_scene_order(memories.edges);
         Ok(memories)
@@ -119,13 +145,21 @@ impl<D: Device> BoardEngine<D> {
         edges
     }
 
-    fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), DeviceError> {
+    fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), BoardError> {
         let u = self.edges()?.iter().map(|e| e.u).collect();
         Ok((self.board.motion()?, u))
     }
 }
 
 impl<D: Device> Engine for BoardEngine<D> {
+    fn link_retries(&self) -> Option<u64> {
+        Some(self.board.retries())
+    }
+
+    fn close(&mut self) -> anyhow::Result<()> {
+        Ok(self.board.device().close()?)
+    }
+
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
         Ok(self.run(steps)?)
     }

@@ -8,7 +8,13 @@ pub use board::BoardEngine;
 
 use crate::{
     board::{Board, BoardError},
-    device::{DeviceError, rtl::Rtl},
+    device::{
+        Device, DeviceError, DeviceSpec,
+        model::ModelDevice,
+        pci::{Pci, sysfs::Sysfs},
+        record::{Recorder, Replay},
+        rtl::Rtl,
+    },
 };
 use nendo_hdl::{config::Config, verilated::Options};
 use nendo_model::{
@@ -23,6 +29,7 @@ use nendo_model::{
     scene::Scene,
 };
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// Which engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
@@ -32,8 +39,10 @@ pub enum EngineKind {
     F64,
     /// Bit-accurate model of the hardware
     Model,
-    /// The hardware itself, compiled by Verilator and driven as a board
+    /// The hardware itself, compiled by Verilator: short for board with device rtl
     Rtl,
+    /// A board: see --device
+    Board,
 }
 
 impl EngineKind {
@@ -60,6 +69,10 @@ pub struct EngineOptions {
     pub integrator: Integrator,
     /// Whether the Verilated engine is built for waveforms.
     pub trace: bool,
+    /// The device of a board.
+    pub device: DeviceSpec,
+    /// Where to record all traffic with the board.
+    pub record: Option<PathBuf>,
 }
 
 /// What one element computes, for a look inside.
@@ -97,6 +110,14 @@ pub trait Engine {
     fn headroom(&self, scene: &Scene) -> Option<Headroom>;
     /// What one element computes in the present state.
     fn probe(&mut self, edge: usize) -> anyhow::Result<Probe>;
+    /// Transfers that had to be repeated, for engines behind a bus.
+    fn link_retries(&self) -> Option<u64> {
+        None
+    }
+    /// Ends the use of it.
+    fn close(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// Why an engine cannot be made.
@@ -124,8 +145,42 @@ pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, O
                 None => Model::new(image, options.threads),
             })
         }
-        EngineKind::Rtl => Box::new(open_rtl(scene, options)?),
+        EngineKind::Rtl if options.record.is_none() => Box::new(open_rtl(scene, options)?),
+        EngineKind::Rtl | EngineKind::Board => Box::new(open_board(scene, options)?),
     })
+}
+
+/// A device as it is named. The model and the Verilated hardware are made to measure for a scene; what is
+/// there already is taken as it is.
+pub fn open_device(
+    spec: &DeviceSpec,
+    config: &Config,
+    threads: usize,
+) -> Result<Box<dyn Device>, DeviceError> {
+    Ok(match spec {
+        DeviceSpec::Model => Box::new(ModelDevice::new(config, threads)),
+        DeviceSpec::Rtl => Box::new(Rtl::new(config, Options::default())?),
+        DeviceSpec::Pci(address) => Box::new(Pci::sysfs(&Sysfs::default(), *address, 0)?),
+        DeviceSpec::Xdma(number) => Box::new(Pci::xdma(Path::new("/dev"), *number)?),
+        DeviceSpec::Vfio(address) => Box::new(Pci::vfio(&Sysfs::default(), *address)?),
+        DeviceSpec::Replay(file) => Box::new(Replay::new(file)?),
+    })
+}
+
+/// A board with a scene loaded.
+pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Box<dyn Device>>, OpenError> {
+    let image = Image::new(scene, options.profile, options.inverse)?;
+    if image.particles.len() as u64 > Config::MAX_PARTICLES {
+        return Err(OpenError::TooLarge(image.particles.len()));
+    }
+    let config = config_for(scene, options.profile, options.inverse);
+    let spec = if options.kind == EngineKind::Rtl { &DeviceSpec::Rtl } else { &options.device };
+    let mut device = open_device(spec, &config, options.threads).map_err(BoardError::from)?;
+    if let Some(file) = &options.record {
+        device = Box::new(Recorder::new(device, file).map_err(BoardError::from)?);
+    }
+    let board = Board::open(device)?.require(options.profile, options.inverse)?;
+    Ok(BoardEngine::new(board, image, options.edge_order.clone())?)
 }
 
 /// The Verilated engine with a scene loaded.
@@ -138,7 +193,7 @@ pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rt
     let verilated = Options { trace: options.trace, ..Options::default() };
     let device = Rtl::new(&config, verilated).map_err(DeviceError::from).map_err(BoardError::from)?;
     let order = options.edge_order.clone();
-    Ok(BoardEngine::new(Board::open(device, &config)?, image, order)?)
+    Ok(BoardEngine::new(Board::open(device)?, image, order)?)
 }
 
 /// A probe from TEM's raw results.

@@ -1,0 +1,519 @@
+//! The driver: a scene's image on a device.
+//!
+//! Everything that goes over the bus is checked by sums the engine keeps ([`link`]), every command is counted,
+//! every wait is bounded. Either a call does what it says, or it returns an error.
+
+mod link;
+pub mod selftest;
+
+pub use link::Link;
+
+use crate::device::{Device, DeviceError, identify};
+use nendo_hdl::{
+    config::Config,
+    map::{Map, Reg, Win, Window, command_word},
+};
+use nendo_model::{
+    blocks::Inverse,
+    cycles::Depths,
+    image::{Edge, ForceSums, Image, Particle, Write},
+    numbers::{Constant, Profile},
+    overflow::Overflow,
+};
+
+/// Why a device cannot be used as a board, or does not do what a board does.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The device itself.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Another number contract.
+    #[error(
+        "{device} computes with profile {found} ({found_inverse}), but {expected} ({expected_inverse}) is asked for: \
+         use --profile {found} --inverse {found_inverse}, or load the other bitstream"
+    )]
+    Profile {
+        /// Which device.
+        device: String,
+        /// Its profile.
+        found: Profile,
+        /// Its inverse form.
+        found_inverse: Inverse,
+        /// The profile wanted.
+        expected: Profile,
+        /// The inverse form wanted.
+        expected_inverse: Inverse,
+    },
+    /// A scene that does not fit.
+    #[error(
+        "the scene has {particles} particles and {edges} edges; {device} holds {max_particles} and {max_edges}"
+    )]
+    TooLarge {
+        /// Which device.
+        device: String,
+        /// Of the scene.
+        particles: usize,
+        /// Of the scene.
+        edges: usize,
+        /// Of the device.
+        max_particles: u64,
+        /// Of the device.
+        max_edges: u64,
+    },
+    /// What arrived is not what was sent.
+    #[error("{doing}: what {device} took or gave is not what was sent or received; the link is damaged")]
+    Damaged {
+        /// Which device.
+        device: String,
+        /// What was going on.
+        doing: String,
+    },
+    /// A command that was taken more than once.
+    #[error("{device} took a command {times} times that was given once; its state is unknown: load again")]
+    Repeated {
+        /// Which device.
+        device: String,
+        /// How often.
+        times: u32,
+    },
+    /// The engine does not come to an end.
+    #[error("{device} is still busy {doing} after {waited} clocks, where {expected} were expected; reset it")]
+    Busy {
+        /// Which device.
+        device: String,
+        /// What it was to do.
+        doing: &'static str,
+        /// How long it was given.
+        waited: u64,
+        /// How long it should have taken.
+        expected: u64,
+    },
+    /// Another number of steps than asked for.
+    #[error("{device} took {done} steps instead of {asked}")]
+    Steps {
+        /// Which device.
+        device: String,
+        /// What it did.
+        done: u32,
+        /// What it was told.
+        asked: u32,
+    },
+}
+
+/// What a board holds: every memory word that has a meaning between steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memories {
+    /// Position, velocity, external force and mass class.
+    pub particles: Vec<Particle>,
+    /// Extension, class and numbers.
+    pub edges: Vec<Edge>,
+    /// Sums of forces: zero between steps.
+    pub forces: Vec<ForceSums>,
+    /// Position operands for display.
+    pub display: Vec<[i32; 3]>,
+}
+
+/// An engine on a device.
+pub struct Board<D: Device> {
+    link: Link<D>,
+    map: Map,
+    particles: u32,
+    edges: u32,
+    /// Commands the engine has taken.
+    commands: u32,
+    /// Steps it was last told to take.
+    asked: u32,
+}
+
+const START: u32 = 1;
+const STOP: u32 = 2;
+const CLEAR: u32 = 4;
+const BUSY: u32 = 1;
+
+/// Words moved between two looks at the sums.
+const BLOCK: usize = 4096;
+/// A wait ends when it has taken so many times what it should have.
+const PATIENCE: u64 = 10;
+/// Clocks added to every wait, for what surrounds the work itself.
+const MARGIN: u64 = 1000;
+
+fn three(values: &[i64]) -> [i32; 3] {
+    [values[0] as i32, values[1] as i32, values[2] as i32]
+}
+
+fn entry(constant: Constant) -> i64 {
+    i64::from(constant.shift) << 16 | i64::from(constant.mantissa as u16)
+}
+
+/// The words of items of a window, from an item on.
+fn words_of(window: &Window, items: impl Iterator<Item = Vec<i64>>) -> Vec<u32> {
+    let stride = window.stride as usize;
+    let mut words = Vec::new();
+    for item in items {
+        words.extend(window.pack(&item));
+        words.resize(words.len().next_multiple_of(stride), 0);
+    }
+    words
+}
+
+/// The configuration of a device, which it must say twice: before the map is known to be ours there are no sums
+/// to trust.
+fn identity(device: &mut impl Device) -> Result<Config, DeviceError> {
+    let name = device.name();
+    let mut look = || identify(&mut |register| device.read(register.address()), &name);
+    let mut last = look();
+    for _ in 0..link::ATTEMPTS {
+        let again = look();
+        match (&last, &again) {
+            (Ok(one), Ok(other)) if one == other => return again,
+            (Err(one), Err(other)) if one.to_string() == other.to_string() => return again,
+            _ => last = again,
+        }
+    }
+    last.and(Err(DeviceError::Unusable(format!(
+        "{name} says something else each time it is asked what it is"
+    ))))
+}
+
+impl<D: Device> Board<D> {
+    /// Opens a device: it must hold an engine this program knows.
+    pub fn open(mut device: D) -> Result<Self, BoardError> {
+        let config = identity(&mut device)?;
+        let mut link = Link::new(device)?;
+        let commands = link.reading("reading registers", |link| link.get(Reg::CommandsSeen))?;
+        Ok(Self { link, map: Map::new(&config), particles: 0, edges: 0, commands, asked: 0 })
+    }
+
+    /// Resets the device and opens it again: whatever was on it must be loaded anew.
+    pub fn reopen(self) -> Result<Self, BoardError> {
+        let mut device = self.link.into_device();
+        device.reset()?;
+        let mut board = Self::open(device)?;
+        board.halt_and_clear()?;
+        Ok(board)
+    }
+
+    /// Refuses a device with another number contract.
+    pub fn require(self, profile: Profile, inverse: Inverse) -> Result<Self, BoardError> {
+        let found = self.map.config;
+        if (found.profile, found.inverse) == (profile, inverse) {
+            return Ok(self);
+        }
+        Err(BoardError::Profile {
+            device: self.name(),
+            found: found.profile,
+            found_inverse: found.inverse,
+            expected: profile,
+            expected_inverse: inverse,
+        })
+    }
+
+    /// The device, past the link's sums; [`Self::resync`] afterwards.
+    pub fn device(&mut self) -> &mut D {
+        self.link.device()
+    }
+
+    /// Goes on after the device was used directly.
+    pub fn resync(&mut self) -> Result<(), BoardError> {
+        self.link.resync()
+    }
+
+    /// Gives the device back.
+    pub fn into_device(self) -> D {
+        self.link.into_device()
+    }
+
+    /// What the board holds.
+    pub fn config(&self) -> &Config {
+        &self.map.config
+    }
+
+    /// Transfers that had to be repeated.
+    pub fn retries(&self) -> u64 {
+        self.link.retries()
+    }
+
+    fn name(&self) -> String {
+        self.link.name()
+    }
+
+    fn register(&mut self, register: Reg) -> Result<u32, BoardError> {
+        self.link.reading("reading registers", |link| link.get(register))
+    }
+
+    fn set_registers(&mut self, values: &[(Reg, u32)]) -> Result<(), BoardError> {
+        self.link.writing("writing registers", |link| {
+            values.iter().try_for_each(|&(register, value)| link.set(register, value))
+        })
+    }
+
+    /// Gives a command, and makes sure that it was taken once.
+    fn command(&mut self, bits: u32) -> Result<(), BoardError> {
+        for _ in 0..link::ATTEMPTS {
+            let sent =
+                self.link.writing("giving a command", |link| link.set(Reg::Command, command_word(bits)));
+            // Unless all is well, the count of commands tells what happened.
+            match &sent {
+                Ok(()) | Err(BoardError::Damaged { .. }) => {}
+                Err(BoardError::Device(error)) if error.is_transient() => {}
+                Err(_) => return sent,
+            }
+            let seen = self.register(Reg::CommandsSeen)?;
+            match seen.wrapping_sub(self.commands) {
+                0 => {}
+                1 => {
+                    self.commands = seen;
+                    return sent;
+                }
+                times => {
+                    self.commands = seen;
+                    return Err(BoardError::Repeated { device: self.name(), times });
+                }
+            }
+        }
+        Err(BoardError::Damaged { device: self.name(), doing: "giving a command".to_owned() })
+    }
+
+    /// Writes items of a window, from an item on.
+    fn store(
+        &mut self,
+        window: Win,
+        item: u32,
+        items: impl Iterator<Item = Vec<i64>>,
+    ) -> Result<(), BoardError> {
+        let window = self.map.window(window);
+        let words = words_of(window, items);
+        let doing = format!("writing to {}", window.name.name());
+        for (block, at) in words.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+            let address = window.address(item, at);
+            self.link.writing(&doing, |link| link.write_block(address, block))?;
+        }
+        Ok(())
+    }
+
+    /// Reads items of a window, from an item on.
+    fn fetch(&mut self, window: Win, item: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
+        let window = self.map.window(window);
+        let stride = window.stride as usize;
+        let mut words = vec![0; items as usize * stride];
+        let doing = format!("reading from {}", window.name.name());
+        for (block, at) in words.chunks_mut(BLOCK).zip((0..).step_by(BLOCK)) {
+            let address = window.address(item, at);
+            self.link.reading(&doing, |link| link.read_block(address, block))?;
+        }
+        Ok(words.chunks(stride).map(|item| window.unpack(item)).collect())
+    }
+
+    fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
+        self.fetch(window, 0, self.particles)
+    }
+
+    /// Stops what may be running and empties the force memories.
+    fn halt_and_clear(&mut self) -> Result<(), BoardError> {
+        if self.is_busy()? {
+            self.stop()?;
+        }
+        self.set_registers(&[(Reg::Halt, 0)])?;
+        self.command(CLEAR)?;
+        self.wait(self.map.config.particles, "clearing the force memories")
+    }
+
+    /// Loads an image: constants, particles and edges. Whatever was running is stopped.
+    pub fn load(&mut self, image: &Image) -> Result<(), BoardError> {
+        let Config { particles: max_particles, edges: max_edges, .. } = self.map.config;
+        let (particles, edges) = (image.particles.len(), image.edges.len());
+        if particles as u64 > max_particles || edges as u64 > max_edges {
+            let device = self.name();
+            return Err(BoardError::TooLarge { device, particles, edges, max_particles, max_edges });
+        }
+        let mut attempt = 1;
+        // Loading again repairs whatever a damaged transfer may have written elsewhere.
+        while let Err(error) = self.load_once(image) {
+            let hopeless = !matches!(error, BoardError::Damaged { .. } | BoardError::Repeated { .. });
+            if hopeless || attempt == link::ATTEMPTS {
+                return Err(error);
+            }
+            attempt += 1;
+        }
+        (self.particles, self.edges) = (particles as u32, edges as u32);
+        Ok(())
+    }
+
+    fn load_once(&mut self, image: &Image) -> Result<(), BoardError> {
+        self.halt_and_clear()?;
+        let k = &image.constants;
+        let table = |of: fn(&nendo_model::image::ElementConstants) -> Constant| {
+            k.elements.iter().map(move |e| vec![entry(of(e))])
+        };
+        self.store(Win::ElementExtension, 0, table(|e| e.extension))?;
+        self.store(Win::ElementRate, 0, table(|e| e.rate))?;
+        self.store(Win::ElementDamper, 0, table(|e| e.damper))?;
+        self.store(Win::MassTable, 0, k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
+        let of = |three: [i32; 3]| three.map(i64::from).to_vec();
+        self.store(Win::Position, 0, image.particles.iter().map(|p| of(p.x)))?;
+        self.store(Win::Velocity, 0, image.particles.iter().map(|p| of(p.v)))?;
+        self.store(Win::External, 0, image.particles.iter().map(|p| external(p.force, p.class)))?;
+        let edge = |e: &Edge| vec![e.u.into(), e.class.into(), e.start.into(), e.end.into()];
+        self.store(Win::Edge, 0, image.edges.iter().map(edge))?;
+        self.set_registers(&[
+            (Reg::Particles, image.particles.len() as u32),
+            (Reg::Edges, image.edges.len() as u32),
+            (Reg::PositionShift, k.position_shift),
+            (Reg::ExtensionShift, k.extension_shift),
+            (Reg::ForceLimit, k.force_limit as u32),
+            (Reg::StepConstant, entry(k.step) as u32),
+            (Reg::Overflow, u32::MAX),
+        ])
+    }
+
+    /// Whether the engine is computing.
+    pub fn is_busy(&mut self) -> Result<bool, BoardError> {
+        Ok(self.register(Reg::Status)? & BUSY != 0)
+    }
+
+    /// Waits until the engine is idle, which should take so many clocks.
+    fn wait(&mut self, expected: u64, doing: &'static str) -> Result<(), BoardError> {
+        let limit = PATIENCE * (expected + MARGIN);
+        let mut waited = expected;
+        self.link.device().pause(expected);
+        while self.is_busy()? {
+            if waited >= limit {
+                return Err(BoardError::Busy { device: self.name(), doing, waited, expected });
+            }
+            let more = expected / 50 + 16;
+            self.link.device().pause(more);
+            waited += more;
+        }
+        Ok(())
+    }
+
+    fn clocks(&self, steps: u32) -> u64 {
+        let Config { profile, inverse, .. } = self.map.config;
+        Depths::of(profile, inverse).cycles_per_step(self.particles.into(), self.edges.into())
+            * u64::from(steps)
+    }
+
+    /// Computes the elements of the next step and stops before its particles are moved.
+    pub fn run_elements(&mut self) -> Result<(), BoardError> {
+        self.set_registers(&[(Reg::Halt, 1), (Reg::Steps, 1)])?;
+        self.command(START)?;
+        self.wait(self.edges.into(), "computing elements")?;
+        self.set_registers(&[(Reg::Halt, 0)])
+    }
+
+    /// Takes `steps` steps, or what is left of them; returns the clocks they took.
+    pub fn run(&mut self, steps: u32) -> Result<u64, BoardError> {
+        if steps == 0 {
+            return Ok(0);
+        }
+        self.start(steps)?;
+        self.finish()
+    }
+
+    /// Starts `steps` steps, or steps without end if it is 0, and returns at once.
+    pub fn start(&mut self, steps: u32) -> Result<(), BoardError> {
+        self.set_registers(&[(Reg::Steps, steps)])?;
+        self.asked = steps;
+        self.command(START)
+    }
+
+    /// Waits for the steps that were started; returns the clocks they took.
+    pub fn finish(&mut self) -> Result<u64, BoardError> {
+        self.wait(self.clocks(self.asked), "computing")?;
+        let (done, cycles) = self.counters()?;
+        if self.asked != 0 && done != self.asked {
+            return Err(BoardError::Steps { device: self.name(), done, asked: self.asked });
+        }
+        Ok(cycles)
+    }
+
+    /// Ends a run after the step it is in; returns the steps it took.
+    pub fn stop(&mut self) -> Result<u32, BoardError> {
+        self.command(STOP)?;
+        self.wait(self.clocks(1), "stopping")?;
+        Ok(self.counters()?.0)
+    }
+
+    /// Steps and clocks since the last start.
+    fn counters(&mut self) -> Result<(u32, u64), BoardError> {
+        self.link.reading("reading counters", |link| {
+            let done = link.get(Reg::StepsDone)?;
+            let (low, high) = (link.get(Reg::CyclesLow)?, link.get(Reg::CyclesHigh)?);
+            Ok((done, u64::from(high) << 32 | u64::from(low)))
+        })
+    }
+
+    /// The sticky overflow flags.
+    pub fn overflow(&mut self) -> Result<Overflow, BoardError> {
+        Ok(Overflow::from_bits(self.register(Reg::Overflow)? as u8))
+    }
+
+    /// Writes a word as the schedule demands.
+    pub fn write_particle(&mut self, particle: u32, class: u8, write: Write) -> Result<(), BoardError> {
+        match write {
+            Write::Force(force) => self.set_force(particle, force, class),
+            Write::Velocity(v) => {
+                self.store(Win::Velocity, particle, std::iter::once(v.map(i64::from).to_vec()))
+            }
+        }
+    }
+
+    /// Sets the external force on a particle of a mass class; also while the engine is running.
+    pub fn set_force(&mut self, particle: u32, force: [i32; 3], class: u8) -> Result<(), BoardError> {
+        self.store(Win::External, particle, std::iter::once(external(force, class)))
+    }
+
+    /// Position operands of a few particles, each of one step; also while the engine is running.
+    pub fn points(&mut self, particles: &[u32]) -> Result<Vec<[i32; 3]>, BoardError> {
+        let window = self.map.window(Win::Display);
+        self.link.reading("reading points", |link| {
+            let point = |&particle: &u32| {
+                let mut words = [0; 2];
+                link.read_block(window.address(particle, 0), &mut words)?;
+                Ok(three(&window.unpack(&words)))
+            };
+            particles.iter().map(point).collect()
+        })
+    }
+
+    /// Position operands of all particles for display; also while the engine is running.
+    pub fn display(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
+        Ok(self.all(Win::Display)?.iter().map(|p| three(p)).collect())
+    }
+
+    /// Position and velocity of every particle.
+    pub fn motion(&mut self) -> Result<Vec<Particle>, BoardError> {
+        let (x, v) = (self.all(Win::Position)?, self.all(Win::Velocity)?);
+        let particle =
+            |(x, v): (&Vec<i64>, &Vec<i64>)| Particle { x: three(x), v: three(v), ..Particle::default() };
+        Ok(x.iter().zip(&v).map(particle).collect())
+    }
+
+    /// The edges.
+    pub fn edges(&mut self) -> Result<Vec<Edge>, BoardError> {
+        let edges = self.fetch(Win::Edge, 0, self.edges)?;
+        let edge =
+            |e: Vec<i64>| Edge { u: e[0] as i32, class: e[1] as u8, start: e[2] as u32, end: e[3] as u32 };
+        Ok(edges.into_iter().map(edge).collect())
+    }
+
+    /// Sums of forces of the edges that start and that end at each particle.
+    pub fn forces(&mut self) -> Result<Vec<ForceSums>, BoardError> {
+        let (start, end) = (self.all(Win::ForceStart)?, self.all(Win::ForceEnd)?);
+        Ok(start.iter().zip(&end).map(|(s, e)| ForceSums { start: three(s), end: three(e) }).collect())
+    }
+
+    /// Every memory word in use.
+    pub fn memories(&mut self) -> Result<Memories, BoardError> {
+        let mut particles = self.motion()?;
+        for (particle, external) in particles.iter_mut().zip(self.all(Win::External)?) {
+            particle.force = three(&external);
+            particle.class = external[3] as u8;
+        }
+        Ok(Memories { particles, edges: self.edges()?, forces: self.forces()?, display: self.display()? })
+    }
+}
+
+fn external([x, y, z]: [i32; 3], class: u8) -> Vec<i64> {
+    vec![x.into(), y.into(), z.into(), class.into()]
+}

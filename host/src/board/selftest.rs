@@ -1,0 +1,181 @@
+//! Is this board sound? A march through its memories, then a known answer.
+
+use super::{Board, BoardError};
+use crate::{
+    device::Device,
+    engine::{BoardEngine, Engine},
+};
+use nendo_hdl::map::{Reg, Way, Win};
+use nendo_model::{
+    engine::Model,
+    image::{Image, ImageError},
+    scene::Scene,
+};
+use serde::Serialize;
+
+/// The scene of the known answer, and its steps.
+const SCENE: &str = "box:4x4x4";
+const STEPS: u64 = 100;
+
+/// What a test found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Words written to memories and read back.
+    pub words: u64,
+    /// The first that was wrong.
+    pub first_wrong: Option<WrongWord>,
+    /// How many were wrong.
+    pub wrong: u64,
+    /// What the board computed.
+    pub state_digest: String,
+    /// What the model computed.
+    pub expected_digest: String,
+    /// Transfers that had to be repeated.
+    pub retries: u64,
+    /// Clocks of the computed steps.
+    pub cycles: u64,
+}
+
+impl Report {
+    /// Whether the board is sound.
+    pub fn passed(&self) -> bool {
+        self.wrong == 0 && self.state_digest == self.expected_digest
+    }
+}
+
+/// A word that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WrongWord {
+    /// The window.
+    pub window: &'static str,
+    /// The item.
+    pub item: u32,
+    /// The part of it.
+    pub field: &'static str,
+    /// What was written.
+    pub written: i64,
+    /// What was read.
+    pub read: i64,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum SelftestError {
+    /// The board does not work well enough to be tested.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The known scene does not fit the profile.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The engine failed.
+    #[error("{0:#}")]
+    Engine(anyhow::Error),
+}
+
+/// Tests a board. What was loaded is lost.
+pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), SelftestError> {
+    board.halt_and_clear()?;
+    let mut report = Report {
+        words: 0,
+        first_wrong: None,
+        wrong: 0,
+        state_digest: String::new(),
+        expected_digest: String::new(),
+        retries: 0,
+        cycles: 0,
+    };
+    for bit in 0..32 {
+        board.set_registers(&[(Reg::Scratch, 1 << bit)])?;
+        report.words += 1;
+        let read = board.register(Reg::Scratch)?;
+        if read != 1 << bit {
+            let wrong =
+                WrongWord { window: "scratch", item: 0, field: "", written: 1 << bit, read: read.into() };
+            report.found(wrong);
+        }
+    }
+    let both_ways: Vec<Win> =
+        board.map.windows.iter().filter(|w| w.way == Way::ReadWrite).map(|w| w.name).collect();
+    for window in both_ways {
+        march(&mut board, window, &mut report)?;
+    }
+    look(&mut board, &mut report)?;
+    // The known answer is computed in memories that still hold the march.
+    let scene = Scene::open(SCENE).map_err(|e| SelftestError::Engine(e.into()))?;
+    let config = *board.config();
+    let image = Image::new(&scene, config.profile, config.inverse)?;
+    let mut model = Model::new(image.clone(), 1);
+    model.advance(STEPS);
+    report.expected_digest = model.state_digest();
+    let mut engine = BoardEngine::new(board, image, None)?;
+    engine.run(STEPS)?;
+    report.state_digest = engine.state_digest().map_err(SelftestError::Engine)?;
+    report.cycles = engine.cycles();
+    let board = engine.into_board();
+    report.retries = board.retries();
+    Ok((report, board))
+}
+
+impl Report {
+    fn found(&mut self, wrong: WrongWord) {
+        self.wrong += 1;
+        self.first_wrong.get_or_insert(wrong);
+    }
+}
+
+/// Every bit of every item once as one and once as zero, with a pattern that tells items apart.
+fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> Result<(), BoardError> {
+    let w = board.map.window(window).clone();
+    for invert in [0, -1] {
+        let value = |item: u32, field: usize| {
+            let f = &w.fields[field];
+            // A different pattern in every item and field, whole bits, extended as the map does.
+            let mixed = (i64::from(item) + 1).wrapping_mul(0x9e37_79b9 + 2 * field as i64) ^ invert;
+            let shift = 64 - f.bits;
+            if f.signed { (mixed << shift) >> shift } else { ((mixed as u64) << shift >> shift) as i64 }
+        };
+        let item = |item| (0..w.fields.len()).map(|f| value(item, f)).collect::<Vec<i64>>();
+        board.store(window, 0, (0..w.items).map(item))?;
+        for (number, read) in board.fetch(window, 0, w.items)?.into_iter().enumerate() {
+            let number = number as u32;
+            for (field, &read) in read.iter().enumerate() {
+                report.words += 1;
+                if read != value(number, field) {
+                    report.found(WrongWord {
+                        window: window.name(),
+                        item: number,
+                        field: w.fields[field].name,
+                        written: value(number, field),
+                        read,
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The memories that only the engine writes: the display shows what positions were loaded, forces are cleared.
+fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), BoardError> {
+    let items = board.map.window(Win::Position).items;
+    let x = board.map.config.profile.numbers().x;
+    let shown: Vec<Vec<i64>> = board
+        .fetch(Win::Position, 0, items)?
+        .into_iter()
+        .map(|stored| stored.into_iter().map(|c| x.operand(c)).collect())
+        .collect();
+    let zero = vec![vec![0; 3]; items as usize];
+    for (window, expected) in [(Win::Display, &shown), (Win::ForceStart, &zero), (Win::ForceEnd, &zero)] {
+        let fields = board.map.window(window).fields.clone();
+        for (item, (read, expected)) in board.fetch(window, 0, items)?.iter().zip(expected).enumerate() {
+            for (field, (&read, &written)) in fields.iter().zip(read.iter().zip(expected)) {
+                report.words += 1;
+                if read != written {
+                    let (window, item) = (window.name(), item as u32);
+                    report.found(WrongWord { window, item, field: field.name, written, read });
+                }
+            }
+        }
+    }
+    Ok(())
+}

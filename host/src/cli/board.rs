@@ -1,0 +1,150 @@
+//! `nendo board`: boards on the bus.
+
+use super::{Console, Failure, run};
+use crate::{
+    board::{Board, selftest::selftest},
+    device::{
+        Device, DeviceSpec, identify,
+        pci::sysfs::{Access, PciDevice, Sysfs},
+    },
+    engine::{self, EngineKind},
+};
+use anyhow::anyhow;
+use nendo_hdl::{config::Config, map::Map};
+use nendo_model::{blocks::Inverse, numbers::Profile};
+use serde_json::{Value, json};
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum Command {
+    /// All boards that might hold an engine, and what keeps them from being used
+    List,
+    /// What a board says it is
+    Info(DeviceArg),
+    /// March through a board's memories, then a known answer: under a second of board time
+    Selftest(DeviceArg),
+    /// Reset a board and stop whatever it was doing
+    Reset(DeviceArg),
+    /// Run a scene on a board: `nendo run --engine board`
+    Run(Box<run::Args>),
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  nendo board selftest --device rtl
+  nendo board info --device pci:0000:03:00.0")]
+pub(super) struct DeviceArg {
+    /// rtl (Verilated), model, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
+    #[arg(long, default_value = "rtl", value_name = "DEVICE")]
+    device: DeviceSpec,
+}
+
+impl DeviceArg {
+    fn open(&self) -> anyhow::Result<Board<Box<dyn Device>>> {
+        // What is made to measure gets the seed's minimal set.
+        let config = Config::minimal(Profile::Wide, Inverse::Table);
+        Ok(Board::open(engine::open_device(&self.device, &config, 1)?)?)
+    }
+}
+
+pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Failure> {
+    match command {
+        Command::List => list(&Sysfs::default(), console),
+        Command::Info(device) => info(device, console),
+        Command::Selftest(device) => test(device, console),
+        Command::Reset(device) => {
+            let board = device.open()?.reopen().map_err(anyhow::Error::from)?;
+            console.say("reset; the engine is idle");
+            Ok(json!({ "device": board.into_device().name(), "reset": true }))
+        }
+        Command::Run(args) => {
+            args.set_engine(EngineKind::Board);
+            run::main(args, console)
+        }
+    }
+}
+
+fn list(sysfs: &Sysfs, console: Console) -> Result<Value, Failure> {
+    let boards = sysfs.candidates().map_err(anyhow::Error::from)?;
+    for PciDevice { address, vendor, device, description, driver, access, .. } in &boards {
+        let driver = driver.as_deref().unwrap_or("none");
+        let state = match access {
+            Access::Usable => format!("usable: nendo board info --device pci:{address}"),
+            Access::Unusable(why) => why.clone(),
+        };
+        console
+            .say(format!("{address} [{vendor:04x}:{device:04x}] {description}, driver {driver}\n  {state}"));
+    }
+    let xdma: Vec<String> = (0..8)
+        .map(|n| format!("xdma:{n}"))
+        .filter(|name| std::path::Path::new(&format!("/dev/{}_user", name.replace(':', ""))).exists())
+        .collect();
+    for name in &xdma {
+        console.say(format!("{name}: behind the XDMA driver; nendo board info --device {name}"));
+    }
+    if boards.is_empty() && xdma.is_empty() {
+        console.say("no boards found. Without one, `--device rtl` is the hardware compiled by Verilator.");
+    }
+    Ok(json!({ "boards": boards, "xdma": xdma }))
+}
+
+fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
+    let mut board = args.open()?;
+    let config = *board.config();
+    let device = board.device();
+    let name = device.name();
+    // Asked again, as any other program would: the answer is what the board says now.
+    identify(&mut |register| device.read(register.address()), &name).map_err(anyhow::Error::from)?;
+    board.resync().map_err(anyhow::Error::from)?;
+    let busy = board.is_busy().map_err(anyhow::Error::from)?;
+    let size = Map::new(&config).size;
+    let clock =
+        if config.clock_khz == 0 { "unknown".to_owned() } else { format!("{} kHz", config.clock_khz) };
+    console.say(format!(
+        "{name}: nendo engine, configuration {}\n  profile {}, inverse length by {}, 1 main module\n  {} particles, \
+         {} edges, clock {clock}, {size} bytes of registers\n  {}",
+        config.hash_text(),
+        config.profile,
+        config.inverse,
+        config.particles,
+        config.edges,
+        if busy { "computing" } else { "idle" }
+    ));
+    Ok(json!({
+        "device": name,
+        "config_hash": config.hash_text(),
+        "map_version": nendo_hdl::map::VERSION,
+        "profile": config.profile,
+        "inverse": config.inverse,
+        "modules": 1,
+        "particles": config.particles,
+        "edges": config.edges,
+        "clock_khz": config.clock_khz,
+        "map_bytes": size,
+        "busy": busy,
+    }))
+}
+
+fn test(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
+    let (report, board) = selftest(args.open()?).map_err(anyhow::Error::from)?;
+    let mut value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+    value["passed"] = json!(report.passed());
+    value["device"] = json!(board.into_device().name());
+    if let Some(wrong) = &report.first_wrong {
+        let text = format!(
+            "{} of {} words came back wrong; the first: {} {} {}: wrote {:#x}, read {:#x}",
+            report.wrong, report.words, wrong.window, wrong.item, wrong.field, wrong.written, wrong.read
+        );
+        return Err(Failure::Run(anyhow!(text), Some(value)));
+    }
+    if !report.passed() {
+        let text = "memories are sound, but the known scene gives another state than the model";
+        return Err(Failure::Run(anyhow!(text), Some(value)));
+    }
+    console.say(format!(
+        "passed: {} words kept, the known scene has the model's state after {} clocks{}",
+        report.words,
+        report.cycles,
+        if report.retries == 0 { String::new() } else { format!("; {} transfers repeated", report.retries) }
+    ));
+    Ok(value)
+}

@@ -1,0 +1,99 @@
+//! What a device says it is: the identity block at the start of the map.
+
+use super::DeviceError;
+use nendo_hdl::{
+    config::Config,
+    map::{self, Reg},
+};
+use nendo_model::{blocks::Inverse, numbers::Profile};
+
+/// Why what answers is not an engine this program can use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdentityError {
+    /// Something else answers at this address.
+    #[error("{device} is no nendo engine: it reads {found:#010x} instead of {:#010x}", map::MAGIC)]
+    Magic {
+        /// Which device.
+        device: String,
+        /// What it reads.
+        found: u32,
+    },
+    /// Another version of the map.
+    #[error(
+        "{device} speaks version {found} of the register map, this program version {}: the {} is older; rebuild it",
+        map::VERSION,
+        if *found < map::VERSION { "bitstream" } else { "program" }
+    )]
+    Version {
+        /// Which device.
+        device: String,
+        /// Its version.
+        found: u32,
+    },
+    /// A profile or inverse form this program does not know.
+    #[error("{device} has a configuration this program does not know ({found:#x})")]
+    Unknown {
+        /// Which device.
+        device: String,
+        /// What it reads.
+        found: u32,
+    },
+    /// Memories that no engine has.
+    #[error("{device} claims to hold {particles} particles and {edges} edges, which no engine does")]
+    Capacity {
+        /// Which device.
+        device: String,
+        /// What it claims.
+        particles: u64,
+        /// What it claims.
+        edges: u64,
+    },
+    /// The hash does not belong to what the device says of itself.
+    #[error(
+        "{device} holds configuration {found:016x}, but what it says of itself gives {expected:016x}: its bitstream \
+         was made by another version of nendo; rebuild it"
+    )]
+    Hash {
+        /// Which device.
+        device: String,
+        /// Its hash.
+        found: u64,
+        /// The hash of what it says.
+        expected: u64,
+    },
+}
+
+/// The configuration a device says it holds.
+pub fn identify(
+    read: &mut dyn FnMut(Reg) -> Result<u32, DeviceError>,
+    device: &str,
+) -> Result<Config, DeviceError> {
+    let device = device.to_owned();
+    let found = read(Reg::Magic)?;
+    if found == u32::MAX {
+        return Err(DeviceError::LinkLost { device });
+    }
+    if found != map::MAGIC {
+        return Err(IdentityError::Magic { device, found }.into());
+    }
+    let found = read(Reg::MapVersion)?;
+    if found != map::VERSION {
+        return Err(IdentityError::Version { device, found }.into());
+    }
+    let found = read(Reg::Configuration)?;
+    let profile = Profile::ALL.get((found & 15) as usize).copied();
+    let inverse = Inverse::ALL.get((found >> 4 & 15) as usize).copied();
+    let (Some(profile), Some(inverse)) = (profile, inverse) else {
+        return Err(IdentityError::Unknown { device, found }.into());
+    };
+    let (particles, edges) = (u64::from(read(Reg::MaxParticles)?), u64::from(read(Reg::MaxEdges)?));
+    if !(1..=Config::MAX_PARTICLES).contains(&particles) || !(1..=Config::MAX_EDGES).contains(&edges) {
+        return Err(IdentityError::Capacity { device, particles, edges }.into());
+    }
+    let config = Config { profile, inverse, particles, edges, clock_khz: read(Reg::ClockKhz)? };
+    let found = u64::from(read(Reg::HashHigh)?) << 32 | u64::from(read(Reg::HashLow)?);
+    if found != config.hash() {
+        return Err(IdentityError::Hash { device, found, expected: config.hash() }.into());
+    }
+    Ok(config)
+}

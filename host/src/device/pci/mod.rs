@@ -1,0 +1,204 @@
+//! PCI boards: a BAR mapped through sysfs, the XDMA driver or VFIO.
+//!
+//! All three end in the same thing, a mapping of the engine's registers ([`Mapping`]); they differ in how it is
+//! come by, in who must permit it, and in how the board is reset.
+
+pub mod sysfs;
+mod vfio;
+
+use super::{Device, DeviceError, identity::identify, spec::PciAddress};
+use crate::sys::{self, mapping::Mapping};
+use nendo_hdl::map::{Map, Reg};
+use std::{
+    fs::{File, OpenOptions},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+use sysfs::Sysfs;
+
+/// Enough of a board to read its identity.
+const IDENTITY_BYTES: usize = 4096;
+/// The clock to assume where a board does not say.
+const ASSUMED_KHZ: u32 = 100_000;
+
+/// How to reset a board.
+enum Reset {
+    /// By writing to this file (sysfs).
+    File(PathBuf),
+    /// By asking VFIO.
+    Vfio(vfio::Vfio),
+    /// Not at all.
+    None,
+}
+
+/// Files through which the XDMA driver moves many words at once.
+struct Channels {
+    to_card: File,
+    from_card: File,
+}
+
+/// A board on the PCI bus.
+pub struct Pci {
+    name: String,
+    mapping: Mapping,
+    reset: Reset,
+    channels: Option<Channels>,
+    clock_khz: u32,
+}
+
+impl Pci {
+    /// Opens BAR `bar` of a device through sysfs.
+    pub fn sysfs(sysfs: &Sysfs, address: PciAddress, bar: usize) -> Result<Self, DeviceError> {
+        let device = sysfs.device(address)?;
+        let path = device.usable_bar(bar)?;
+        let file = open(&path)?;
+        let available = device.bar_bytes(bar);
+        let reset = Reset::File(device.path.join("reset"));
+        Self::new(format!("pci:{address}"), &file, 0, available, reset)
+    }
+
+    /// Opens a board behind the XDMA driver, whose files are in `folder` (usually `/dev`).
+    pub fn xdma(folder: &Path, number: u32) -> Result<Self, DeviceError> {
+        let path = |part: &str| folder.join(format!("xdma{number}_{part}"));
+        let file = open(&path("user"))?;
+        // The driver does not tell the BAR's size; what is mapped beyond it fails, and says so.
+        let mut board = Self::new(format!("xdma:{number}"), &file, 0, u64::MAX, Reset::None)?;
+        if let (Ok(to_card), Ok(from_card)) = (open(&path("h2c_0")), open(&path("c2h_0"))) {
+            board.use_channels(Channels { to_card, from_card })?;
+        }
+        Ok(board)
+    }
+
+    /// Opens BAR 0 of a device through VFIO.
+    pub fn vfio(sysfs: &Sysfs, address: PciAddress) -> Result<Self, DeviceError> {
+        let (vfio, region) = vfio::open(sysfs, address)?;
+        let file = vfio.device.try_clone().map_err(DeviceError::io(format!("vfio:{address}")))?;
+        Self::new(format!("vfio:{address}"), &file, region.offset, region.size, Reset::Vfio(vfio))
+    }
+
+    /// Maps the identity, then as much as the configuration it names needs.
+    fn new(
+        name: String,
+        file: &File,
+        offset: u64,
+        available: u64,
+        reset: Reset,
+    ) -> Result<Self, DeviceError> {
+        let small = usize::try_from(available).map_or(IDENTITY_BYTES, |a| a.min(IDENTITY_BYTES));
+        let mut identity = Mapping::new(file, offset, small, &name)?;
+        let config = identify(&mut |register| identity.read(register.address()), &name)?;
+        let needed = Map::new(&config).size as usize;
+        if available < needed as u64 {
+            return Err(DeviceError::Unusable(format!(
+                "{name}: its BAR has {available} bytes, but the engine in it needs {needed}; \
+                 rebuild the bitstream with a larger BAR"
+            )));
+        }
+        drop(identity);
+        let mapping = Mapping::new(file, offset, needed, &name)?;
+        let clock_khz = if config.clock_khz == 0 { ASSUMED_KHZ } else { config.clock_khz };
+        Ok(Self { name, mapping, reset, channels: None, clock_khz })
+    }
+
+    /// Moves many words at once through these files, if they lead to the same engine. Where the bitstream
+    /// connects them to something else, or nothing, words go one by one.
+    fn use_channels(&mut self, channels: Channels) -> Result<(), DeviceError> {
+        let address = Reg::Magic.address();
+        let expected = [self.mapping.read(address)?, self.mapping.read(address + 4)?];
+        let mut found = [0; 8];
+        let read = channels.from_card.read_exact_at(&mut found, address.into());
+        if read.is_ok() && found[..] == expected.map(u32::to_le_bytes).concat() {
+            self.channels = Some(channels);
+        }
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> Result<File, DeviceError> {
+    OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
+        let path = path.display();
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => DeviceError::Unusable(format!(
+                "no permission for {path}: run as root, or give yourself access (sudo chown $USER {path})"
+            )),
+            std::io::ErrorKind::NotFound => {
+                DeviceError::Unusable(format!("{path} is not there; see `nendo board list`"))
+            }
+            _ => DeviceError::Io { what: path.to_string(), error },
+        }
+    })
+}
+
+impl Device for Pci {
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        self.mapping.read(address)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        self.mapping.write(address, value)
+    }
+
+    fn write_block(&mut self, address: u32, values: &[u32]) -> Result<(), DeviceError> {
+        let Some(Channels { to_card, .. }) = &self.channels else {
+            return values
+                .iter()
+                .zip((address..).step_by(4))
+                .try_for_each(|(&v, a)| self.mapping.write(a, v));
+        };
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        to_card
+            .write_all_at(&bytes, address.into())
+            .map_err(DeviceError::io(format!("{}: to card", self.name)))
+    }
+
+    fn read_block(&mut self, address: u32, values: &mut [u32]) -> Result<(), DeviceError> {
+        let Some(Channels { from_card, .. }) = &self.channels else {
+            for (value, address) in values.iter_mut().zip((address..).step_by(4)) {
+                *value = self.mapping.read(address)?;
+            }
+            return Ok(());
+        };
+        let mut bytes = vec![0; 4 * values.len()];
+        from_card
+            .read_exact_at(&mut bytes, address.into())
+            .map_err(DeviceError::io(format!("{}: from card", self.name)))?;
+        for (value, word) in values.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *value = u32::from_le_bytes(*word);
+        }
+        Ok(())
+    }
+
+    fn pause(&mut self, clocks: u64) {
+        let wait = Duration::from_nanos(clocks.saturating_mul(1_000_000) / u64::from(self.clock_khz));
+        // Sleeping is too coarse for short waits.
+        if wait > Duration::from_micros(200) {
+            std::thread::sleep(wait);
+        } else {
+            let until = Instant::now() + wait;
+            while Instant::now() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        match &self.reset {
+            Reset::File(path) => std::fs::write(path, "1")
+                .map_err(DeviceError::io(format!("resetting through {}", path.display()))),
+            Reset::Vfio(vfio) => {
+                sys::vfio::reset(&vfio.device).map_err(DeviceError::io(format!("resetting {}", self.name)))
+            }
+            Reset::None => {
+                Err(DeviceError::Unusable(format!("{} has no reset this program could use", self.name)))
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Recording all traffic with a device, and replaying it without one.
+//!
+//! A recording is a file of JSON lines: a header that says what was recorded, then one line per access. A
+//! replay answers the same accesses in the same order with the same values, and refuses anything else: so a
+//! run on a real board becomes a test.
+
+use super::{Device, DeviceError};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+/// The first line of a recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Header {
+    nendo_recording: u32,
+    device: String,
+}
+
+const VERSION: u32 = 1;
+
+/// One access.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "do")]
+enum Line {
+    Read { at: u32, value: u32 },
+    Write { at: u32, value: u32 },
+    Refused { at: u32, write: bool },
+    Failed { message: String },
+    Reset,
+}
+
+/// A device whose traffic is written to a file.
+pub struct Recorder<D: Device> {
+    inner: D,
+    file: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl<D: Device> Recorder<D> {
+    /// Records all traffic with a device.
+    pub fn new(inner: D, path: &Path) -> Result<Self, DeviceError> {
+        let file = File::create(partial(path)).map_err(DeviceError::io(path.display().to_string()))?;
+        let header = Header { nendo_recording: VERSION, device: inner.name() };
+        let mut recorder = Self { inner, file: BufWriter::new(file), path: path.to_owned() };
+        recorder.line(&header)?;
+        Ok(recorder)
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<(), DeviceError> {
+        let mut text = serde_json::to_vec(line).unwrap_or_default();
+        text.push(b'\n');
+        self.file.write_all(&text).map_err(DeviceError::io(self.path.display().to_string()))
+    }
+
+    fn failure(&mut self, error: DeviceError) -> DeviceError {
+        let line = match &error {
+            DeviceError::Refused { address, write } => Line::Refused { at: *address, write: *write },
+            other => Line::Failed { message: other.to_string() },
+        };
+        self.line(&line).err().unwrap_or(error)
+    }
+}
+
+/// Where a recording grows until it is whole.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+impl<D: Device> Device for Recorder<D> {
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        match self.inner.read(address) {
+            Ok(value) => self.line(&Line::Read { at: address, value }).map(|()| value),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        match self.inner.write(address, value) {
+            Ok(()) => self.line(&Line::Write { at: address, value }),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    fn pause(&mut self, clocks: u64) {
+        self.inner.pause(clocks);
+    }
+
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        self.inner.reset()?;
+        self.line(&Line::Reset)
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    /// Completes the recording: only now does it have its name.
+    fn close(&mut self) -> Result<(), DeviceError> {
+        let done = self.file.flush().and_then(|()| fs::rename(partial(&self.path), &self.path));
+        done.map_err(DeviceError::io(self.path.display().to_string()))?;
+        self.inner.close()
+    }
+}
+
+/// A recording in place of a device.
+pub struct Replay {
+    lines: std::io::Lines<BufReader<File>>,
+    path: String,
+    number: usize,
+    device: String,
+}
+
+/// No line of a recording is longer; a longer one is not a recording.
+const MAX_LINE: usize = 4096;
+
+impl Replay {
+    /// Opens a recording.
+    pub fn new(path: &Path) -> Result<Self, DeviceError> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(DeviceError::io(name.clone()))?;
+        let lines = BufReader::new(file).lines();
+        let mut replay = Self { lines, path: name, number: 0, device: String::new() };
+        let header: Header = replay.parse("a recording made by nendo")?;
+        if header.nendo_recording != VERSION {
+            return Err(replay.wrong(format!(
+                "version {} of the format; this program reads {VERSION}",
+                header.nendo_recording
+            )));
+        }
+        replay.device = header.device;
+        Ok(replay)
+    }
+
+    fn wrong(&self, message: String) -> DeviceError {
+        DeviceError::Replay { file: self.path.clone(), line: self.number, message }
+    }
+
+    fn parse<T: for<'a> Deserialize<'a>>(&mut self, wanted: &str) -> Result<T, DeviceError> {
+        self.number += 1;
+        let text = match self.lines.next() {
+            Some(Ok(text)) if text.len() <= MAX_LINE => text,
+            Some(Ok(_)) => return Err(self.wrong(format!("not {wanted}: the line is too long"))),
+            Some(Err(error)) => return Err(self.wrong(format!("not {wanted}: {error}"))),
+            None => return Err(self.wrong(format!("the recording ends here; {wanted} was expected"))),
+        };
+        serde_json::from_str(&text).map_err(|error| self.wrong(format!("not {wanted}: {error}")))
+    }
+
+    fn differs(&self, asked: &str, line: &Line) -> DeviceError {
+        self.wrong(format!("the program asks to {asked}, but the recording goes on with {line:?}"))
+    }
+}
+
+impl Device for Replay {
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        match self.parse(&format!("a read of {address:#x}"))? {
+            Line::Read { at, value } if at == address => Ok(value),
+            Line::Refused { at, write: false } if at == address => {
+                Err(DeviceError::Refused { address, write: false })
+            }
+            Line::Failed { message } => Err(DeviceError::Unusable(message)),
+            other => Err(self.differs(&format!("read {address:#x}"), &other)),
+        }
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        match self.parse(&format!("a write to {address:#x}"))? {
+            Line::Write { at, value: recorded } if at == address && recorded == value => Ok(()),
+            Line::Refused { at, write: true } if at == address => {
+                Err(DeviceError::Refused { address, write: true })
+            }
+            Line::Failed { message } => Err(DeviceError::Unusable(message)),
+            other => Err(self.differs(&format!("write {value:#x} to {address:#x}"), &other)),
+        }
+    }
+
+    fn pause(&mut self, _: u64) {}
+
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        match self.parse("a reset")? {
+            Line::Reset => Ok(()),
+            other => Err(self.differs("reset", &other)),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("replay of {}", self.device)
+    }
+}
