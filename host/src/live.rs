@@ -5,7 +5,7 @@
 //! takes from when it was due, and how often the next one was due before it ended, is measured.
 
 use crate::{board::BoardError, device::Device, engine::BoardEngine, interrupt, sys::schedule};
-use nendo_model::image::Write;
+use nendo_model::scene::Scene;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -76,16 +76,14 @@ pub struct Report {
     pub points: Vec<Point>,
 }
 
-/// The points to touch where none are chosen: those the scene pushes, or else the last particle.
-pub fn default_points<D: Device>(engine: &BoardEngine<D>) -> Vec<u32> {
-    let image = engine.image();
-    let mut points: Vec<u32> =
-        image.events.iter().filter(|e| matches!(e.write, Write::Force(_))).map(|e| e.particle).collect();
+/// The points to touch where none are chosen: some that the scene pushes, or else the last particle.
+pub fn default_points(scene: &Scene) -> Vec<u32> {
+    let mut points: Vec<u32> = scene.forces.iter().flat_map(|f| f.particles.clone()).collect();
     points.sort_unstable();
     points.dedup();
     points.truncate(8);
     if points.is_empty() {
-        points.push(image.particles.len() as u32 - 1);
+        points.extend((scene.mesh.particles.len() as u32).checked_sub(1));
     }
     points
 }

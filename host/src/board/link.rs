@@ -34,9 +34,9 @@ pub struct Link<D: Device> {
 }
 
 impl<D: Device> Link<D> {
-    /// A link to a device, beginning with the sums it has now.
-    pub fn new(device: D) -> Result<Self, BoardError> {
-        let mut link = Self { device, written: Sum::default(), read: Sum::default(), retries: 0 };
+    /// A link to a device, beginning with the sums it has now. So many transfers have been repeated before.
+    pub fn new(device: D, retries: u64) -> Result<Self, BoardError> {
+        let mut link = Self { device, written: Sum::default(), read: Sum::default(), retries };
         link.resync()?;
         Ok(link)
     }
@@ -190,6 +190,7 @@ impl<D: Device> Link<D> {
                 [Err(error), _] | [_, Err(error)] if error.is_transient() => last = Some(error),
                 [Err(error), _] | [_, Err(error)] => return Err(error.into()),
             }
+            self.retries += 1;
         }
         Err(last.map_or_else(|| self.damaged("comparing sums"), BoardError::Device))
     }

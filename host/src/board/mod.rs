@@ -157,29 +157,29 @@ fn words_of(window: &Window, items: impl Iterator<Item = Vec<i64>>) -> Vec<u32> 
 }
 
 /// The configuration of a device, which it must say twice: before the map is known to be ours there are no sums
-/// to trust.
-fn identity(device: &mut impl Device) -> Result<Config, DeviceError> {
+/// to trust. Also how often it had to be asked again.
+fn identity(device: &mut impl Device) -> Result<(Config, u64), DeviceError> {
     let name = device.name();
     let mut look = || identify(&mut |register| device.read(register.address()), &name);
     let mut last = look();
-    for _ in 0..link::ATTEMPTS {
+    for retries in 0..link::ATTEMPTS {
         let again = look();
         match (&last, &again) {
-            (Ok(one), Ok(other)) if one == other => return again,
-            (Err(one), Err(other)) if one.to_string() == other.to_string() => return again,
+            (Ok(one), Ok(other)) if one == other => return Ok((*one, retries.into())),
+            (Err(one), Err(other)) if one.to_string() == other.to_string() => break,
             _ => last = again,
         }
     }
-    last.and(Err(DeviceError::Unusable(format!(
-        "{name} says something else each time it is asked what it is"
-    ))))
+    Err(last.err().unwrap_or_else(|| {
+        DeviceError::Unusable(format!("{name} says something else each time it is asked what it is"))
+    }))
 }
 
 impl<D: Device> Board<D> {
     /// Opens a device: it must hold an engine this program knows.
     pub fn open(mut device: D) -> Result<Self, BoardError> {
-        let config = identity(&mut device)?;
-        let mut link = Link::new(device)?;
+        let (config, retries) = identity(&mut device)?;
+        let mut link = Link::new(device, retries)?;
         let commands = link.reading("reading registers", |link| link.get(Reg::CommandsSeen))?;
         Ok(Self { link, map: Map::new(&config), particles: 0, edges: 0, commands, asked: 0 })
     }

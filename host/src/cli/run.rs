@@ -187,7 +187,7 @@ fn run_in_pieces(mut engine: Box<dyn Engine>, name: &str, steps: u64) -> anyhow:
 
 fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> Result<Outcome, Failure> {
     let mut engine = engine::open_board(scene, options).map_err(open_failure)?;
-    let points = if args.points.is_empty() { live::default_points(&engine) } else { args.points.clone() };
+    let points = if args.points.is_empty() { live::default_points(scene) } else { args.points.clone() };
     let bar = progress::bar(&scene.name, steps);
     let started = Instant::now();
     let run = live::run(&mut engine, steps, scene.step, &points, |done, engine| {

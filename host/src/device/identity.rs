@@ -83,7 +83,7 @@ pub fn identify(
     let found = read(Reg::Configuration)?;
     let profile = Profile::ALL.get((found & 15) as usize).copied();
     let inverse = Inverse::ALL.get((found >> 4 & 15) as usize).copied();
-    let (Some(profile), Some(inverse)) = (profile, inverse) else {
+    let (Some(profile), Some(inverse), 1) = (profile, inverse, found >> 8) else {
         return Err(IdentityError::Unknown { device, found }.into());
     };
     let (particles, edges) = (u64::from(read(Reg::MaxParticles)?), u64::from(read(Reg::MaxEdges)?));

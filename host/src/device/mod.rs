@@ -130,29 +130,37 @@ pub trait Device: Send {
     }
 }
 
-impl<D: Device + ?Sized> Device for Box<D> {
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        (**self).read(address)
-    }
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        (**self).write(address, value)
-    }
-    fn write_block(&mut self, address: u32, values: &[u32]) -> Result<(), DeviceError> {
-        (**self).write_block(address, values)
-    }
-    fn read_block(&mut self, address: u32, values: &mut [u32]) -> Result<(), DeviceError> {
-        (**self).read_block(address, values)
-    }
-    fn pause(&mut self, clocks: u64) {
-        (**self).pause(clocks);
-    }
-    fn reset(&mut self) -> Result<(), DeviceError> {
-        (**self).reset()
-    }
-    fn name(&self) -> String {
-        (**self).name()
-    }
-    fn close(&mut self) -> Result<(), DeviceError> {
-        (**self).close()
-    }
+/// What points to a device is one.
+macro_rules! pointer {
+    ($pointer:ty) => {
+        impl<D: Device + ?Sized> Device for $pointer {
+            fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+                (**self).read(address)
+            }
+            fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+                (**self).write(address, value)
+            }
+            fn write_block(&mut self, address: u32, values: &[u32]) -> Result<(), DeviceError> {
+                (**self).write_block(address, values)
+            }
+            fn read_block(&mut self, address: u32, values: &mut [u32]) -> Result<(), DeviceError> {
+                (**self).read_block(address, values)
+            }
+            fn pause(&mut self, clocks: u64) {
+                (**self).pause(clocks);
+            }
+            fn reset(&mut self) -> Result<(), DeviceError> {
+                (**self).reset()
+            }
+            fn name(&self) -> String {
+                (**self).name()
+            }
+            fn close(&mut self) -> Result<(), DeviceError> {
+                (**self).close()
+            }
+        }
+    };
 }
+
+pointer!(Box<D>);
+pointer!(&mut D);

@@ -79,7 +79,7 @@ impl ModelDevice {
             edges: vec![Edge::default(); edges],
             display: vec![[0; 3]; particles],
             forces: vec![ForceSums::default(); particles],
-            held: Vec::new(),
+            held: vec![0; 2],
             activity: Activity::Idle,
             halfway: None,
         }
@@ -247,10 +247,8 @@ impl ModelDevice {
             self.forces.fill(ForceSums::default());
             self.halfway = None;
             self.activity = Activity::Finishing { until: self.clock + self.map.config.particles };
-        } else if bits & STOP != 0 {
-            if let Activity::Running { left, .. } = &mut self.activity {
-                *left = Some(1);
-            }
+        } else if let (true, Activity::Running { left, .. }) = (bits & STOP != 0, &mut self.activity) {
+            *left = Some(1);
         }
     }
 
@@ -299,10 +297,10 @@ impl ModelDevice {
             Win::External => {
                 (self.particles[item].force, self.particles[item].class) = (three(), values[3] as u8);
                 // The engine reads external forces as they are when it needs them.
-                if let Activity::Running { model, .. } = &mut self.activity {
-                    if item < model.image().particles.len() {
-                        model.set_external(item as u32, three(), values[3] as u8);
-                    }
+                if let Activity::Running { model, .. } = &mut self.activity
+                    && item < model.image().particles.len()
+                {
+                    model.set_external(item as u32, three(), values[3] as u8);
                 }
             }
             Win::Edge => {
@@ -363,7 +361,7 @@ impl ModelDevice {
         if window.name == Win::Display {
             if word == 0 {
                 self.held.clone_from(&words);
-            } else if !self.held.is_empty() {
+            } else {
                 words.clone_from(&self.held);
             }
         }
