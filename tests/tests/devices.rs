@@ -100,7 +100,11 @@ fn every_profile_and_scene_has_one_digest() {
                     assert_eq!(engine.link_retries(), Some(0));
                     (engine.state_digest().unwrap(), engine.overflow())
                 });
-                assert_eq!((digest, overflow), (model.state_digest(), model.overflow()), "{profile} {inverse}");
+                assert_eq!(
+                    (digest, overflow),
+                    (model.state_digest(), model.overflow()),
+                    "{profile} {inverse}"
+                );
             }
         }
     }
@@ -120,7 +124,10 @@ fn live_runs_end_in_the_same_state() {
         for point in &report.points {
             let exact: [f64; 3] = last[point.particle as usize].into();
             // The display has the operands: positions without their residual bits.
-            assert!(exact.iter().zip(point.position).all(|(a, b)| (a - b).abs() < 1e-5), "{exact:?} {point:?}");
+            assert!(
+                exact.iter().zip(point.position).all(|(a, b)| (a - b).abs() < 1e-5),
+                "{exact:?} {point:?}"
+            );
         }
         engine.state_digest().unwrap()
     });
@@ -162,7 +169,10 @@ fn display_points_and_forces_while_running() {
         }
         for display in seen {
             for (particle, point) in display.iter().enumerate() {
-                assert!(path.iter().any(|at| at[particle] == *point), "particle {particle} never was at {point:?}");
+                assert!(
+                    path.iter().any(|at| at[particle] == *point),
+                    "particle {particle} never was at {point:?}"
+                );
             }
         }
         let motion: Vec<_> = board.motion().unwrap().iter().map(|p| (p.x, p.v)).collect();
@@ -196,7 +206,10 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     on_every_device(&MINIMAL, |device| {
         let mut board = Board::open(device).unwrap();
         let error = board.load(&large).unwrap_err().to_string();
-        assert!(error.contains("3600 particles and 19531 edges") && error.contains("1024 and 5120"), "{error}");
+        assert!(
+            error.contains("3600 particles and 19531 edges") && error.contains("1024 and 5120"),
+            "{error}"
+        );
         let error = board.require(Profile::Paper2005, Inverse::Cordic).err().unwrap().to_string();
         assert!(error.contains("profile wide (table)") && error.contains("paper-2005 (cordic)"), "{error}");
     });
@@ -264,8 +277,9 @@ fn ops(map: &Map) -> impl Strategy<Value = Vec<Op>> + use<> {
         4 => prop::sample::select(quiet),
         1 => (0..size).prop_filter("commands", |a| a & !3 != Reg::Command.address()),
     ];
-    let op = (address, any::<bool>(), any::<u32>())
-        .prop_map(|(address, write, value)| if write { Op::Write(address, value) } else { Op::Read(address) });
+    let op = (address, any::<bool>(), any::<u32>()).prop_map(|(address, write, value)| {
+        if write { Op::Write(address, value) } else { Op::Read(address) }
+    });
     prop::collection::vec(op, 1..200)
 }
 
@@ -304,7 +318,10 @@ fn the_model_answers_every_access_as_the_hardware_does() {
         for (k, op) in sample(ops(&map), &mut runner).iter().enumerate() {
             let (found, expected) = (perform(&mut hardware, op), perform(&mut model, op));
             let read_sum = matches!(op, Op::Read(a) if (0x88..0x90).contains(a));
-            assert!(read_sum || found == expected, "round {round}, access {k}, {op:x?}: {found:x?}, {expected:x?}");
+            assert!(
+                read_sum || found == expected,
+                "round {round}, access {k}, {op:x?}: {found:x?}, {expected:x?}"
+            );
             accesses += 1;
         }
     }
@@ -329,7 +346,9 @@ fn every_bit_of_every_register() {
                     Access::Constant(value) => assert_eq!((written, before, after), (false, value, value)),
                     Access::ReadOnly if register.name.is_sum() => assert!(!written),
                     Access::ReadOnly => assert_eq!((written, after), (false, before), "{:?}", register.name),
-                    Access::ReadWrite => assert_eq!((written, after), (true, word & mask), "{:?}", register.name),
+                    Access::ReadWrite => {
+                        assert_eq!((written, after), (true, word & mask), "{:?}", register.name)
+                    }
                     // A single bit is never a command: the other half is not its complement.
                     Access::Command => assert_eq!((written, before, after), (false, 0, 0)),
                     Access::WriteOneToClear => assert_eq!((written, after), (true, before & !word)),

@@ -91,7 +91,9 @@ impl<'a> Faulty<'a> {
     fn now(&mut self) -> Option<Fault> {
         let number = self.accesses;
         self.accesses += 1;
-        self.fault.filter(|(fault, at)| number == *at || fault.lasts() && number > *at).map(|(fault, _)| fault)
+        self.fault
+            .filter(|(fault, at)| number == *at || fault.lasts() && number > *at)
+            .map(|(fault, _)| fault)
     }
 
     fn timeout(&mut self) -> DeviceError {

@@ -76,13 +76,18 @@ fn three_texts_one_map() {
         assert_eq!(header[&format!("{upper}_BASE")], number("base"), "{name}");
         assert_eq!(header[&format!("{upper}_ITEMS")], number("items"), "{name}");
         let found = (hex(&row(name)[0]), row(name)[2].clone(), row(name)[3].clone());
-        assert_eq!(found, (number("base"), number("items").to_string(), number("stride").to_string()), "{name}");
+        assert_eq!(
+            found,
+            (number("base"), number("items").to_string(), number("stride").to_string()),
+            "{name}"
+        );
         names += 2;
         for f in w["fields"].as_array().unwrap() {
             let field = f["name"].as_str().unwrap();
             let part = |key: &str| f[key].as_u64().unwrap();
             let (low, bits) = (part("low"), part("bits"));
-            let defined = ["WORD", "LOW", "BITS"].map(|k| header[&format!("{upper}_{}_{k}", field.to_uppercase())]);
+            let defined =
+                ["WORD", "LOW", "BITS"].map(|k| header[&format!("{upper}_{}_{k}", field.to_uppercase())]);
             assert_eq!(defined, [part("word"), low, bits], "{name} {field}");
             let shown = format!("{field} ({}: {}..{low}", part("word"), low + bits - 1);
             assert!(row(name)[6].contains(&shown), "{name}: {shown}");
@@ -129,7 +134,8 @@ fn the_hardware_is_what_the_header_says() {
         let words = 1 + fields.iter().map(|f| f["word"].as_u64().unwrap()).max().unwrap() as u32;
         for (k, f) in fields.iter().enumerate() {
             let field = f["name"].as_str().unwrap().to_uppercase();
-            let [word, low, bits] = ["WORD", "LOW", "BITS"].map(|p| header[&format!("{upper}_{field}_{p}")] as u32);
+            let [word, low, bits] =
+                ["WORD", "LOW", "BITS"].map(|p| header[&format!("{upper}_{field}_{p}")] as u32);
             for bit in 0..bits {
                 for number in 0..words {
                     let value = if number == word { 1 << (low + bit) } else { 0 };

@@ -11,6 +11,7 @@ use crate::sys::{self, mapping::Mapping};
 use nendo_hdl::map::{Map, Reg};
 use std::{
     fs::{File, OpenOptions},
+    io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -116,18 +117,21 @@ impl Pci {
 }
 
 fn open(path: &Path) -> Result<File, DeviceError> {
-    OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
-        let path = path.display();
-        match error.kind() {
-            std::io::ErrorKind::PermissionDenied => DeviceError::Unusable(format!(
-                "no permission for {path}: run as root, or give yourself access (sudo chown $USER {path})"
-            )),
-            std::io::ErrorKind::NotFound => {
-                DeviceError::Unusable(format!("{path} is not there; see `nendo board list`"))
-            }
-            _ => DeviceError::Io { what: path.to_string(), error },
+    OpenOptions::new().read(true).write(true).open(path).map_err(|error| refusal(path, error))
+}
+
+/// Why a device's file cannot be opened, and what to do.
+fn refusal(path: &Path, error: io::Error) -> DeviceError {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => DeviceError::Unusable(format!(
+            "no permission for {path}: run as root, or give yourself access (sudo chown $USER {path})"
+        )),
+        io::ErrorKind::NotFound => {
+            DeviceError::Unusable(format!("{path} is not there; see `nendo board list`"))
         }
-    })
+        _ => DeviceError::Io { what: path.to_string(), error },
+    }
 }
 
 impl Device for Pci {

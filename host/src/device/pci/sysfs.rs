@@ -191,13 +191,9 @@ impl PciDevice {
             )));
         }
         let path = self.path.join(format!("resource{bar}"));
-        match fs::OpenOptions::new().read(true).write(true).open(&path) {
+        match super::open(&path) {
             Ok(_) => Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(unusable(format!(
-                "no permission for {0}: run as root, or give yourself access (sudo chown $USER {0})",
-                path.display()
-            ))),
-            Err(error) => Err(unusable(format!("{}: {error}", path.display()))),
+            Err(error) => Err(unusable(error.to_string())),
         }
     }
 }
