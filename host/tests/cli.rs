@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::{
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
+    time::Duration,
 };
 
 fn nendo(args: &[&str]) -> Output {
@@ -373,4 +374,105 @@ fn a_missing_verilator_is_explained() {
         .unwrap();
     assert_eq!(out.status.code(), Some(1));
     assert!(stderr(&out).contains("apt-get install verilator"), "{}", stderr(&out));
+}
+
+/// The same scene, the same digest: on the model, on every device, and on a recording of one.
+#[test]
+fn every_device_prints_the_same_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let file = file.to_str().unwrap();
+    let run =
+        |more: &[&str]| ok(&[&["run", "box:3x3x3", "--steps", "20"], more].concat())["state_digest"].clone();
+    let expected = run(&[]);
+    assert_eq!(run(&["--engine", "rtl", "--record", file]), expected);
+    let replay = format!("replay:{file}");
+    for device in ["model", "rtl", &replay] {
+        assert_eq!(run(&["--engine", "board", "--device", device]), expected, "{device}");
+    }
+    assert_eq!(ok(&["board", "run", "box:3x3x3", "--steps", "20", "--device", "model"])["engine"], "board");
+}
+
+#[test]
+fn live_runs_report_latencies() {
+    let args = ["run", "cube9", "--engine", "board", "--device", "rtl", "--live", "--seconds", "0.05"];
+    let report = ok(&args);
+    let live = &report["live"];
+    assert_eq!((live["ticks"].as_u64(), live["steps_per_tick"].as_u64()), (Some(50), Some(1)));
+    let latency: Vec<f64> =
+        ["min", "p50", "p99", "p99_9", "max"].iter().map(|k| number(&live["latency_us"], k)).collect();
+    assert!(latency[0] > 0.0 && latency.is_sorted(), "{latency:?}");
+    assert!(live["overruns"].as_u64().unwrap() <= 50 && live["scheduling"].is_string());
+    let plain = ok(&["run", "cube9", "--seconds", "0.05"]);
+    assert_eq!(report["state_digest"], plain["state_digest"]);
+    let out = nendo(&["run", "cube9", "--live"]);
+    assert_eq!((out.status.code(), stderr(&out).contains("--live needs --engine board")), (Some(2), true));
+    let out = nendo(&["run", "cube9", "--engine", "board", "--live", "--points", "9999"]);
+    assert_eq!((out.status.code(), stderr(&out).contains("729 particles")), (Some(2), true));
+}
+
+#[test]
+fn board_commands() {
+    let info = ok(&["board", "info", "--device", "model"]);
+    assert_eq!((info["particles"].as_u64(), info["profile"].as_str()), (Some(1024), Some("wide")));
+    assert!(ok(&["board", "list"])["boards"].is_array());
+    for device in ["model", "rtl"] {
+        let report = ok(&["board", "selftest", "--device", device]);
+        assert_eq!((&report["passed"], &report["wrong"]), (&Value::Bool(true), &Value::from(0)), "{device}");
+    }
+    assert_eq!(ok(&["board", "reset", "--device", "model"])["reset"], true);
+    for (device, code, says) in [
+        ("pci:ffff:ff:1f.7", 1, "there is no PCI device ffff:ff:1f.7"),
+        ("xdma:99", 1, "xdma99_user is not there"),
+        ("vfio:ffff:ff:1f.7", 1, "no IOMMU group"),
+        ("replay:absent.jsonl", 1, "absent.jsonl"),
+        ("pci:03:00", 2, "is no PCI address"),
+        ("usb:1", 2, "unknown device"),
+    ] {
+        let out = nendo(&["board", "info", "--device", device]);
+        assert_eq!(out.status.code(), Some(code), "{device}");
+        assert!(stderr(&out).contains(says), "{device}: {}", stderr(&out));
+    }
+    // Too large for what is there: refused with the numbers.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.jsonl");
+    ok(&[
+        "run",
+        "table3",
+        "--engine",
+        "board",
+        "--device",
+        "model",
+        "--steps",
+        "1",
+        "--record",
+        file.to_str().unwrap(),
+    ]);
+    let replay = format!("replay:{}", file.display());
+    let out = nendo(&["run", "block16", "--engine", "board", "--device", &replay, "--steps", "1"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        stderr(&out).contains("3600 particles and 19531 edges") && stderr(&out).contains("1024 and 1024")
+    );
+}
+
+/// Ctrl-C ends a run between two steps: what was computed so far is whole, and is reported.
+#[test]
+fn an_interrupted_run_ends_between_steps() {
+    let binary = env!("CARGO_BIN_EXE_nendo");
+    for device in ["model", "rtl"] {
+        let args = ["run", "cube9", "--engine", "board", "--device", device, "--seconds", "100000", "--json"];
+        let child =
+            Command::new(binary).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(if device == "rtl" { 6 } else { 2 }));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let out = child.wait_with_output().unwrap();
+        assert_eq!(out.status.code(), Some(1), "{}", stderr(&out));
+        let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert!(report["error"].as_str().unwrap().contains("interrupted after"), "{report}");
+        let steps = report["steps"].as_u64().unwrap().to_string();
+        let expected = ok(&["run", "cube9", "--steps", &steps]);
+        assert_eq!(report["state_digest"], expected["state_digest"], "{device}, {steps} steps");
+    }
 }

@@ -64,9 +64,12 @@ pub fn register_bus(map: &Map) -> Module {
     let start = b.and(&r.request, &fresh);
     let first = b.constant(1, 3);
     let second = b.eq(phase.value(), &first);
+    // Strobes choose bytes: the lowest two address bits are not looked at.
+    let (word, bytes) = (b.slice(&r.address, 2, r.address.bits() - 2), b.constant(0, 2));
+    let aligned = b.concat(&[&word, &bytes]);
     let (write, address, d, strobe) = (
         b.state_reg("write_1", &r.write),
-        b.state_reg("address_1", &r.address),
+        b.state_reg("address_1", &aligned),
         b.state_reg("d_1", &r.d),
         b.state_reg("strobe_1", &r.strobe),
     );
@@ -286,13 +289,10 @@ impl Decoded {
         let item = b.slice(&offset, bytes.ilog2(), item_bits);
         b.output(&format!("{name}_item"), &item);
         let existing = below(b, &item, items);
-        let low = b.slice(&offset, 0, 2);
-        let odd = b.any(&low);
-        let aligned = b.not(&odd);
         let words = window.words();
         // The words an item has none of its parts in read as zero and store nothing: a window is one block.
         let word = if stride == 1 { b.constant(0, 1) } else { b.slice(&offset, 2, stride.ilog2()) };
-        let hit = [existing, aligned].iter().fold(inside, |all, net| b.and(&all, net));
+        let hit = b.and(&inside, &existing);
         let free = match window.when {
             When::Idle => access.idle.clone(),
             When::Always => b.constant(1, 1),

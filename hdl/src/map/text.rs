@@ -21,8 +21,8 @@ impl Map {
     pub fn markdown(&self) -> String {
         let mut s = format!(
             "# Register map, version {}\n\nConfiguration {} ({}, {}, {} particles, {} edges). {} bytes, 32-bit words, \
-             byte addresses.\nAnything else, a write to what cannot be written, and a write of less than a word to a \
-             window is answered with an error.\n\n| address | register | bits | access | |\n|---|---|---|---|---|\n",
+             byte addresses, of which the lowest two bits are not looked at.\nAnything else, a write to what cannot \
+             be written, and a write of less than a word to a window is answered with an error.\n\n| address | register | bits | access | |\n|---|---|---|---|---|\n",
             super::VERSION,
             self.config.hash_text(),
             self.config.profile,

@@ -255,7 +255,7 @@ impl ModelDevice {
     /// The window an address lies in, with item and word.
     fn find(&self, address: u32) -> Option<(&Window, usize, u32)> {
         let inside = |w: &&Window| (w.base..w.base + 4 * w.items * w.stride).contains(&address);
-        let window = self.map.windows.iter().find(inside).filter(|_| address.is_multiple_of(4))?;
+        let window = self.map.windows.iter().find(inside)?;
         let word = (address - window.base) / 4;
         let usable = window.when == When::Always || self.idle();
         usable.then_some((window, (word / window.stride) as usize, word % window.stride))
@@ -393,14 +393,16 @@ fn constant(word: u32) -> Constant {
 impl Device for ModelDevice {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
         self.advance(ACCESS_CLOCKS);
-        let value = self.read_word(address).ok_or(DeviceError::Refused { address, write: false })?;
+        let (asked, address) = (address, address & !3);
+        let value = self.read_word(address).ok_or(DeviceError::Refused { address: asked, write: false })?;
         self.sum([Reg::ReadSumLow, Reg::ReadSumHigh], address, value);
         Ok(value)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         self.advance(ACCESS_CLOCKS);
-        self.write_word(address, value).ok_or(DeviceError::Refused { address, write: true })?;
+        let (asked, address) = (address, address & !3);
+        self.write_word(address, value).ok_or(DeviceError::Refused { address: asked, write: true })?;
         self.sum([Reg::WriteSumLow, Reg::WriteSumHigh], address, value);
         Ok(())
     }
