@@ -1,6 +1,6 @@
 //! The driver: a scene's image on a device.
 //!
-//! Everything that goes over the bus is checked by sums the engine keeps ([`link`]), every command is counted,
+//! Everything that goes over the bus is checked by sums the engine keeps ([`Link`]), every command is counted,
 //! every wait is bounded. Either a call does what it says, or it returns an error.
 
 mod link;
