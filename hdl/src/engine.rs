@@ -139,23 +139,26 @@ pub fn engine(config: &Config) -> Module {
     let inputs: Vec<(&str, &Net)> = main_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
     let main = b.instance("main_module", &Rc::new(main_module(config)), &inputs);
 
-    b.comment("sums of everything that is stored and fetched");
+    b.comment("sums of everything that is stored and fetched: one addition per clock");
     let address = b.zero_extend(&bus.get("access_address"), 32);
     let mut sums = |event: &str, data: &str, name: &str| {
         let (event, data) = (bus.get(event), bus.get(data));
         let (low, high) = (b.state(&format!("{name}_low"), 32), b.state(&format!("{name}_high"), 32));
         let (low_now, high_now) = (low.value().clone(), high.value().clone());
         let item = b.add(&data, &address);
-        let next_low = b.add(&low_now, &item);
-        let next_high = b.add(&high_now, &next_low);
-        let (next_low, next_high) =
-            (b.mux(&event, &next_low, &low_now), b.mux(&event, &next_high, &high_now));
-        b.set(low, &next_low);
-        b.set(high, &next_high);
+        let item = b.state_reg(&format!("{name}_item"), &item);
+        let event = b.state_reg(&format!("{name}_item_valid"), &event);
+        let next = b.add(&low_now, &item);
+        let next = b.mux(&event, &next, &low_now);
+        b.set(low, &next);
+        let event = b.state_reg(&format!("{name}_low_valid"), &event);
+        let next = b.add(&high_now, &low_now);
+        let next = b.mux(&event, &next, &high_now);
+        b.set(high, &next);
         (low_now, high_now)
     };
-    let written = sums("stored", "stored_d", "write_sum");
-    let read = sums("fetched", "fetched_q", "read_sum");
+    let written = sums("stored", "access_d", "write_sum");
+    let read = sums("fetched", "q", "read_sum");
 
     b.comment("commands taken");
     let any_command = b.any(&command);

@@ -140,10 +140,11 @@ pub fn register_bus(map: &Map) -> Module {
     let stored = b.and(&counts, &access.act);
     let reading = b.not(&access.write);
     let fetched = [reading, finish.clone()].iter().fold(counts, |all, net| b.and(&all, net));
+    // A clock later, when all of the access stands in registers.
+    let (stored, fetched) = (b.state_reg("stored_1", &stored), b.state_reg("fetched_1", &fetched));
     b.output("stored", &stored);
-    b.output("stored_d", &access.d);
     b.output("fetched", &fetched);
-    b.output("fetched_q", &q);
+    b.output("access_d", &access.d);
     b.output("access_address", &access.address);
     let done = b.state_reg("done_1", &finish);
     let q = b.state_reg("q_1", &q);
