@@ -10,6 +10,7 @@ mod generate;
 mod options;
 mod run;
 mod scene;
+mod synth;
 
 use crate::engine::OpenError;
 use clap::{Parser, Subcommand};
@@ -52,6 +53,8 @@ enum Command {
     Scene(scene::Command),
     /// What hardware a configuration takes and how fast it is, without running a tool
     Estimate(estimate::Args),
+    /// Run a target's tool flow, as far as its tools exist, and report resources and clock
+    Synth(synth::Args),
 }
 
 /// Why a command ends badly.
@@ -108,6 +111,7 @@ pub fn main() -> ExitCode {
         Command::Gen(args) => generate::main(&args, console),
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
+        Command::Synth(args) => synth::main(&args, console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),

@@ -10,3 +10,4 @@ pub mod output;
 pub mod picture;
 pub mod plot;
 mod progress;
+pub mod synth;

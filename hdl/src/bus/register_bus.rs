@@ -374,6 +374,8 @@ fn write_window(
     let source = |number: u32| if number == last { &access.d } else { stages[number as usize].value() };
     let parts: Vec<Net> = window.fields.iter().map(|f| b.slice(source(f.word), f.low, f.bits)).collect();
     let d = b.concat(&parts.iter().rev().collect::<Vec<_>>());
+    // A clock late, so that decoding does not hold up the memories: the request is still held then.
+    let commit = b.state_reg(&format!("{}_commit", window.name), &commit);
     b.output(&format!("{}_write", window.name), &commit);
     b.output(&format!("{}_d", window.name), &d);
 }
