@@ -13,7 +13,7 @@ pub(super) fn run(
     report: &mut Report,
     source: &Source,
 ) -> Result<(), SynthError> {
-    yosys::run(job, stages, report, source, "write_edif -pvector bra nendo.edif;")?;
+    yosys::run(job, stages, report, source, "")?;
     write(&stages.file("nendo.ucf"), CONSTRAINTS.as_bytes())?;
     write(&stages.file("build.sh"), SCRIPT.as_bytes())?;
     let proceed = format!("with ISE on the PATH, go on with `cd {} && sh build.sh`", stages.folder.display());

@@ -12,6 +12,7 @@ pub mod cells;
 mod ecp5;
 pub mod fasm;
 mod ise;
+pub mod netlist;
 mod report;
 mod stages;
 mod timing;
@@ -33,7 +34,7 @@ use nendo_model::{blocks::Inverse, numbers::Profile};
 use stages::Stages;
 use std::path::{Path, PathBuf};
 
-pub use report::{Report, SEED, Share};
+pub use report::{Report, SEED, Share, Simulated};
 pub use stages::Stage;
 pub use timing::{Routed, Step};
 

@@ -54,6 +54,8 @@ pub struct Report {
     pub cells: BTreeMap<String, u64>,
     /// TEM and MPM alone.
     pub blocks: BTreeMap<String, Used>,
+    /// What the netlist itself computed, where it was simulated.
+    pub simulated: Option<Simulated>,
     /// The clock the target is built for.
     pub clock_mhz: f64,
     /// The clock reached.
@@ -70,6 +72,19 @@ pub struct Report {
     pub bitstream_bytes: Option<u64>,
     /// Tools used.
     pub tools: BTreeMap<String, String>,
+}
+
+/// What the simulation of the netlist showed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Simulated {
+    /// The scene that was run.
+    pub scene: String,
+    /// Steps that were run.
+    pub steps: u32,
+    /// Words read from the netlist and compared with the RTL's.
+    pub words_compared: u64,
+    /// Words that differed.
+    pub mismatches: u64,
 }
 
 /// Used of what there is.
@@ -103,6 +118,7 @@ impl Report {
             available: BTreeMap::new(),
             cells: BTreeMap::new(),
             blocks: BTreeMap::new(),
+            simulated: None,
             clock_mhz: target.clock_mhz,
             fmax_mhz: None,
             routed: false,
@@ -203,6 +219,10 @@ impl Report {
                 let _ = write!(text, "   (the papers: {ff} ff, {slices} slices, {multipliers} multipliers)");
             }
             text.push('\n');
+        }
+        if let Some(Simulated { scene, steps, words_compared, .. }) = &self.simulated {
+            let _ =
+                writeln!(text, "netlist      {scene}, {steps} steps: {words_compared} words as in the RTL");
         }
         let _ = write!(text, "clock        {} MHz wanted, ", self.clock_mhz);
         match self.fmax_mhz {

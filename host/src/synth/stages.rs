@@ -98,7 +98,7 @@ impl<'a> Stages<'a> {
             }
             let text = fs::read(&log).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
-            let last = text.lines().rev().find(|line| line.to_lowercase().contains("error"));
+            let last = text.lines().rev().find(|line| line.to_lowercase().contains("error:"));
             let last = last.or_else(|| text.lines().next_back()).unwrap_or("it printed nothing");
             Err(failed(format!("{}, {status}", last.trim())))
         })

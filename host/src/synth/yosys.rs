@@ -1,7 +1,7 @@
 //! Synthesis by Yosys: a netlist and the count of its cells, for every family.
 
 use super::{
-    Job, Report, Source, SynthError, cells, read,
+    Job, Report, Source, SynthError, cells, netlist, read,
     stages::Stages,
     tools::{Missing, Tool},
 };
@@ -11,7 +11,10 @@ use nendo_hdl::target::Top;
 fn command(family: &str) -> Result<&'static str, SynthError> {
     Ok(match family {
         "Virtex-II" => "synth_xilinx -family xc2v -flatten -ise",
-        "Artix-7" | "Virtex-7" => "synth_xilinx -family xc7 -flatten -abc9",
+        // nextpnr 0.11 puts shift registers and small memories with different write enables into one slice, and then
+        // cannot route them; flip-flops there are enough.
+        "Artix-7" => "synth_xilinx -family xc7 -flatten -abc9 -nosrl",
+        "Virtex-7" => "synth_xilinx -family xc7 -flatten -abc9",
         "Virtex UltraScale+" => "synth_xilinx -family xcup -flatten -abc9",
         "ECP5" => "synth_ecp5 -abc9",
         other => {
@@ -31,8 +34,11 @@ fn tool(family: &str) -> Result<Tool, Missing> {
     }
 }
 
+/// Name of the netlist for a vendor's tools.
+pub(super) const EDIF: &str = "nendo.edif";
+
 /// Synthesises the whole design and, for a target without a board top around the engine, TEM and MPM alone.
-/// `outputs` are Yosys commands that write the netlist.
+/// `outputs` are Yosys commands that write the netlist. Virtex-II's becomes EDIF, and is simulated.
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
@@ -42,9 +48,15 @@ pub(super) fn run(
 ) -> Result<(), SynthError> {
     let family = &job.target.family;
     let Source { files, top } = source;
+    let virtex2 = family == "Virtex-II";
+    let edif = format!("write_edif -pvector bra {EDIF};");
+    let outputs = if virtex2 { &edif } else { outputs };
     let cells = synthesise(stages, "synthesise", family, files, top, outputs)?;
     report.set_used(cells::used(&cells), job.target);
     report.cells = cells;
+    if virtex2 {
+        report.simulated = Some(netlist::simulate(stages, job.config, &tool(family)?, EDIF, &report.cells)?);
+    }
     if job.target.top == Top::Axi {
         for block in ["tem", "mpm"] {
             let name = format!("synthesise {block}");
