@@ -48,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Routed, SynthError> {
     let worst_path = steps.into_iter().flatten().map(|step| Step {
         kind: step["type"].as_str().unwrap_or("?").to_owned(),
         ns: step["delay"].as_f64().unwrap_or(0.0),
-        to: readable(step["to"]["cell"].as_str().unwrap_or("?")),
+        to: readable(step["net"].as_str().or(step["to"]["cell"].as_str()).unwrap_or("?")),
     });
     let placed = value["utilization"].as_object().into_iter().flatten().filter_map(|(name, cell)| {
         let (used, available) = (cell["used"].as_u64()?, cell["available"].as_u64()?);
@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str) -> Result<Routed, SynthError> {
     Ok(Routed { fmax_mhz, worst_path: worst_path.collect(), placed: placed.collect() })
 }
 
-/// A cell's name as a person knows it: instances without their prefixes, without what tools appended.
+/// A net's or cell's name as a person knows it: instances without their prefixes, without what tools appended.
 fn readable(cell: &str) -> String {
     let words =
         ["_LUT", "_TRELLIS", "_FDRE", "_CCU2C", "_CARRY4", "_DSP48", "_PFUMX", "_L6MUX", "_FDSE", "_MUXF"];
@@ -72,6 +72,8 @@ impl Routed {
     pub fn path_text(&self) -> String {
         let total: f64 = self.worst_path.iter().map(|step| step.ns).sum();
         let mut places: Vec<&str> = self.worst_path.iter().map(|step| step.to.as_str()).collect();
+        // What a tool named itself says nothing.
+        places.retain(|place| !place.is_empty() && !place.starts_with('$'));
         places.dedup();
         format!("{total:.2} ns: {}", places.join(" -> "))
     }

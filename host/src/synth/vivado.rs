@@ -60,3 +60,34 @@ fn address_bits(stages: &Stages<'_>, source: &Source) -> Result<u32, SynthError>
     let high = line.and_then(|line| line.split_once('[')?.1.split_once(':')?.0.parse::<u32>().ok());
     high.map(|high| high + 1).ok_or_else(bad)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{io::Write, process::Command};
+
+    /// As far as form goes without Vivado: Tcl that is complete, Verilog that parses.
+    #[test]
+    fn scripts_and_tops_are_well_formed() {
+        for name in ["vc707", "vcu118"] {
+            let board = board(name).unwrap();
+            for text in [board.script, board.constraints] {
+                let mut file = tempfile::NamedTempFile::new().unwrap();
+                file.write_all(text.as_bytes()).unwrap();
+                let check =
+                    format!("set f [open {}]; puts [info complete [read $f]]\n", file.path().display());
+                let mut script = tempfile::NamedTempFile::new().unwrap();
+                script.write_all(check.as_bytes()).unwrap();
+                let output = Command::new("tclsh").arg(script.path()).output().expect("tclsh is installed");
+                assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n", "{name}");
+            }
+            let mut file = tempfile::Builder::new().suffix(".v").tempfile().unwrap();
+            file.write_all(board.top.replace("ADDRESS_BITS", "19").as_bytes()).unwrap();
+            let script = format!("read_verilog {}; hierarchy -top {name}", file.path().display());
+            let output =
+                Command::new("yosys").args(["-q", "-p", &script]).output().expect("yosys is installed");
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert!(board("acorn").is_none());
+    }
+}

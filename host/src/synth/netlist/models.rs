@@ -1,4 +1,4 @@
-//! Simulation models of the Virtex-II cells that Yosys has none of: block memories and the multiplier.
+//! Simulation models of the Virtex-II cells that Yosys has none of: block memories.
 //!
 //! Plain and functional: no timing, no collision checks (the engine reads no word that is being written).
 
@@ -78,7 +78,5 @@ pub(super) fn models() -> String {
     let mut text = memory("RAMB16_S18_S18", 16, 2, &["A", "B"]);
     text += &memory("RAMB16_S36_S36", 32, 4, &["A", "B"]);
     text += &memory("RAMB16_S36", 32, 4, &[""]);
-    text += "module MULT18X18 (output signed [35:0] P, input signed [17:0] A, input signed [17:0] B);\n  \
-             assign P = A * B;\nendmodule\n";
     text
 }
