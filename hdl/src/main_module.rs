@@ -77,9 +77,23 @@ impl Stages {
     }
 }
 
-/// A one-bit mark that travels with an item, and starts as "no item".
-fn mark(b: &mut Build, valid: &Net, stage: u32) -> Net {
-    (0..stage).fold(valid.clone(), |net, _| b.reg_from_zero(&net))
+/// A one-bit mark that travels with an item, and starts as "no item": one chain, tapped where it is needed.
+struct Mark {
+    chain: Vec<Net>,
+}
+
+impl Mark {
+    fn new(valid: &Net) -> Self {
+        Self { chain: vec![valid.clone()] }
+    }
+
+    fn at(&mut self, b: &mut Build, stage: u32) -> Net {
+        while self.chain.len() <= stage as usize {
+            let next = b.reg_from_zero(&self.chain[self.chain.len() - 1]);
+            self.chain.push(next);
+        }
+        self.chain[stage as usize].clone()
+    }
 }
 
 /// The fields of a memory word, in the map's order.
@@ -161,13 +175,14 @@ pub fn main_module(config: &Config) -> Module {
     let (u, class, start, end) = (edge[0].clone(), edge[1].clone(), edge[2].clone(), edge[3].clone());
 
     b.comment("particles: a for starts and particle mode, b for ends, MPM's results and the bus");
-    let moved = Moved::declare(
-        &mut b,
-        particle_bits,
-        map.window(Win::Position).bits(),
-        map.window(Win::Velocity).bits(),
-    );
-    let a_address = b.mux(&particle_valid, &particle_index, &start.as_static());
+    let moved =
+        Moved::declare(&mut b, particle_bits, map.window(Win::Position).bits(), map.window(Win::Velocity).bits());
+    // The force memories answer last, so the others are asked later: cheaper than to hold their words.
+    let (mut element_mark, mut particle_mark) = (Mark::new(&element_valid), Mark::new(&particle_valid));
+    let later = PARTICLE_FRONT - READ_LATENCY;
+    let later_index = b.until(&particle_index.at_stage(0), later).as_static();
+    let later_valid = particle_mark.at(&mut b, later);
+    let a_address = b.mux(&later_valid, &later_index, &start.as_static());
     let port_b = |b: &mut Build, bus: &(Net, Net, Net), d: &Net| {
         let address = b.mux(&moved.write, &moved.address, &end.as_static());
         let address = b.mux(&idle, &bus.0, &address);
@@ -216,7 +231,7 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("forces: added at the start and the end of an edge, taken in particle mode");
     let add_stage = ELEMENT_FRONT + latency.force - READ_LATENCY;
-    let adding = mark(&mut b, &element_valid, add_stage);
+    let adding = element_mark.at(&mut b, add_stage);
     let taking = b.or(&particle_valid, &clear_valid);
     let valid = b.or(&adding.as_static(), &taking);
     let force_memory = |b: &mut Build, name: &str, number: &Net, bus_item: &Net| -> Outputs {
@@ -244,16 +259,12 @@ pub fn main_module(config: &Config) -> Module {
     let external_ram = b.instance(
         "external_memory",
         &Rc::new(ram(map.window(Win::External).bits(), config.particles)),
-        &[("a_address", &particle_index), ("b_address", item), ("b_write", write), ("b_d", d)],
+        &[("a_address", &later_index), ("b_address", item), ("b_write", write), ("b_d", d)],
     );
 
     b.comment("MPM");
-    let early = |net: Net| net.at_stage(READ_LATENCY);
-    let x_word = early(position_ram.get("a_q"));
-    let v_word = early(velocity_ram.get("a_q"));
-    let external_word = early(external_ram.get("a_q"));
-    let [x_word, v_word, external_word] =
-        [&x_word, &v_word, &external_word].map(|w| b.until(w, PARTICLE_FRONT));
+    let word = |outputs: &Outputs| outputs.get("a_q").at_stage(PARTICLE_FRONT);
+    let [x_word, v_word, external_word] = [&position_ram, &velocity_ram, &external_ram].map(word);
     let x = three(&fields(&mut b, &map, Win::Position, &x_word));
     let v = three(&fields(&mut b, &map, Win::Velocity, &v_word));
     let external = fields(&mut b, &map, Win::External, &external_word);
@@ -280,7 +291,7 @@ pub fn main_module(config: &Config) -> Module {
     let mpm_out = b.instance("mpm", &mpm_module, &inputs);
 
     b.comment("results of particle mode");
-    let particle_done = mark(&mut b, &particle_valid, particle_depth);
+    let particle_done = particle_mark.at(&mut b, particle_depth);
     let index = particle_index.at_stage(0);
     let index = b.until(&index, particle_depth);
     let [x0, x1, x2] = &mpm_out.get3("x_next");
@@ -312,7 +323,7 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("results of element mode");
     let back_stage = ELEMENT_FRONT + latency.u_next;
-    let edge_done = mark(&mut b, &element_valid, back_stage);
+    let edge_done = element_mark.at(&mut b, back_stage);
     let number = element_index.at_stage(0);
     let number = b.until(&number, back_stage);
     let kept = [&class, &start, &end].map(|net| b.until(net, back_stage));
@@ -320,7 +331,7 @@ pub fn main_module(config: &Config) -> Module {
     back.connect(&mut b, &edge_done, &number, &word);
 
     b.comment("overflow flags of items, one bit per source");
-    let element_last = mark(&mut b, &element_valid, ELEMENT_FRONT + latency.overflow);
+    let element_last = element_mark.at(&mut b, ELEMENT_FRONT + latency.overflow);
     let (element_flags, particle_flags) = (tem_out.get("overflow"), mpm_out.get("overflow"));
     let flags: Vec<Net> = Source::ALL
         .iter()

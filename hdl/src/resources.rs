@@ -1,6 +1,11 @@
 //! What a configuration takes, without running a tool.
 
-use crate::config::{BLOCK_WORDS, Config};
+use crate::{
+    bus::serial::serial_board,
+    config::{BLOCK_WORDS, Config},
+    engine::engine,
+    target::{Target, Top},
+};
 use nendo_model::{blocks::Inverse, image, numbers::Numbers};
 use serde::Serialize;
 
@@ -81,6 +86,27 @@ impl Multipliers {
     }
 }
 
+/// Flip-flops of a configuration on a target.
+///
+/// Counted in the circuit itself: every register, without delay lines where the family makes shift registers of them.
+/// Synthesis keeps only a share of those: bits below a cut and above a wrap go, multipliers take the registers
+/// around them in. The share of each family is measured, on the standard configuration, by the reports in
+/// `bitstreams/`.
+pub fn flip_flops(config: &Config, target: &Target) -> u64 {
+    let (delay_lines, share) = match target.family.as_str() {
+        "Virtex-II" => (false, 0.95),
+        "ECP5" => (true, 0.91),
+        "Artix-7" => (true, 0.70),
+        _ => (false, 0.69),
+    };
+    let counts = |kind: &str| delay_lines || !kind.starts_with("delay_");
+    let bits = match target.top {
+        Top::Axi => engine(config).register_bits(&counts),
+        Top::Serial => serial_board(config).register_bits(&counts),
+    };
+    (bits as f64 * share).round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +130,24 @@ mod tests {
         let seed = Multipliers::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic));
         assert_eq!((seed.tem, seed.mpm, seed.total()), (16, 9, 25));
         assert_eq!(Multipliers::of(&Config::minimal(Profile::Wide, Inverse::Table)).total(), 19);
+    }
+
+    /// Against what the tools found: block memories and multipliers exactly, flip-flops within 10 %.
+    #[test]
+    fn estimates_are_the_reports() {
+        for target in Target::all() {
+            let path = format!("{}/../bitstreams/{}/report.json", env!("CARGO_MANIFEST_DIR"), target.name);
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let config = Config::minimal(Profile::Wide, Inverse::Table);
+            assert_eq!(report["brams"], Memory::of(&config).total(), "{}", target.name);
+            assert_eq!(report["multipliers"], Multipliers::of(&config).total(), "{}", target.name);
+            let (found, estimated) = (report["ff"].as_f64().unwrap(), flip_flops(&config, &target) as f64);
+            assert!(
+                (estimated - found).abs() <= 0.1 * found,
+                "{}: {estimated} flip-flops estimated, {found} found",
+                target.name
+            );
+        }
     }
 }

@@ -67,7 +67,10 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let one = b.constant(1, bits);
     let length = |b: &mut Build, n: u32| b.constant(i64::from(n) - 1, bits);
     let (particles_wide, edges_wide) = (b.zero_extend(&particles, bits), b.zero_extend(&edges, bits));
+    // Steady long before a start: their own registers keep them out of the way of counting.
     let (last_particle, last_edge) = (b.sub(&particles_wide, &one), b.sub(&edges_wide, &one));
+    let last_particle = b.state_reg("last_particle", &last_particle);
+    let last_edge = b.state_reg("last_edge", &last_edge);
     let ends = [
         ("element", last_edge),
         ("drain", length(&mut b, pauses.drain)),

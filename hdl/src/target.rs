@@ -13,6 +13,10 @@ pub struct Target {
     pub part: String,
     /// Device family.
     pub family: String,
+    /// The tools that make its bitstream.
+    pub flow: Flow,
+    /// What the engine is placed in.
+    pub top: Top,
     /// Clock the design is built for; a routed report says what was reached.
     pub clock_mhz: f64,
     /// Block memories of 18 Kbit.
@@ -23,6 +27,47 @@ pub struct Target {
     pub flip_flops: u64,
     /// Look-up tables.
     pub luts: u64,
+    /// What one module of profile `wide` may take.
+    #[serde(default)]
+    pub budget: Budget,
+}
+
+/// The tools that make a target's bitstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// Yosys, then ISE.
+    Ise,
+    /// Vivado.
+    Vivado,
+    /// Yosys, nextpnr and ecppack.
+    NextpnrEcp5,
+    /// Yosys, nextpnr and Project X-Ray's frames.
+    NextpnrXilinx,
+    /// Yosys alone: a netlist and its cells, for every target.
+    Yosys,
+}
+
+/// What the engine is placed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Top {
+    /// Nothing: its AXI4-Lite port is what the vendor's PCI or PCIe core connects to.
+    Axi,
+    /// The serial board of [`crate::bus::serial`].
+    Serial,
+}
+
+/// Limits that a build must keep, besides the device's capacities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Flip-flops.
+    pub flip_flops: Option<u64>,
+    /// Multipliers.
+    pub multipliers: Option<u64>,
+    /// Block memories.
+    pub brams: Option<u64>,
 }
 
 /// A target that is not there.

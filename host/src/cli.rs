@@ -11,6 +11,7 @@ mod generate;
 mod options;
 mod run;
 mod scene;
+mod synth;
 
 use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
@@ -57,6 +58,8 @@ enum Command {
     Scene(scene::Command),
     /// What hardware a configuration takes and how fast it is, without running a tool
     Estimate(estimate::Args),
+    /// Run a target's tool flow, as far as its tools exist, and report resources and clock
+    Synth(synth::Args),
 }
 
 /// Why a command ends badly.
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Board(mut command) => board::main(&mut command, console),
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
+        Command::Synth(args) => synth::main(&args, console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),

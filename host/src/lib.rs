@@ -12,4 +12,5 @@ pub mod output;
 pub mod picture;
 pub mod plot;
 mod progress;
+pub mod synth;
 pub mod sys;

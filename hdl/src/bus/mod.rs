@@ -8,3 +8,4 @@
 
 pub mod axi;
 pub mod register_bus;
+pub mod serial;

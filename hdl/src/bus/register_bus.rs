@@ -383,6 +383,9 @@ fn write_window(
     let source = |number: u32| if number == last { &access.d } else { stages[number as usize].value() };
     let parts: Vec<Net> = window.fields.iter().map(|f| b.slice(source(f.word), f.low, f.bits)).collect();
     let d = b.concat(&parts.iter().rev().collect::<Vec<_>>());
-    b.output(&format!("{}_write", window.name.name()), &commit);
-    b.output(&format!("{}_d", window.name.name()), &d);
+    // A clock late, so that decoding does not hold up the memories: the request is still held then.
+    let name = window.name.name();
+    let commit = b.state_reg(&format!("{name}_commit"), &commit);
+    b.output(&format!("{name}_write"), &commit);
+    b.output(&format!("{name}_d"), &d);
 }

@@ -66,6 +66,36 @@ impl Module {
     }
 }
 
+impl Module {
+    /// Bits of registers in this circuit and all it contains, where `counts` says so of a circuit's kind. What block
+    /// memories read into is theirs and does not count.
+    pub fn register_bits(&self, counts: &dyn Fn(&str) -> bool) -> u64 {
+        let inside: u64 = self.children.iter().map(|(_, child)| child.register_bits(counts)).sum();
+        if !counts(&self.kind) {
+            return inside;
+        }
+        let block_memory = self.text.contains("ram_style = \"block\"");
+        let of_memory = |name: &str| {
+            let reads = |line: &str| {
+                let value = line.trim().strip_prefix(name).and_then(|rest| rest.strip_prefix(" <= "));
+                value.is_some_and(|value| ["memory[", "rom["].iter().any(|m| value.starts_with(m)))
+            };
+            block_memory && self.text.split(['\n', ';']).any(reads)
+        };
+        let own = self.text.lines().filter_map(|line| {
+            // An array has a range behind its name.
+            let names = line.trim().strip_prefix("reg ")?.strip_suffix(';')?.trim_start_matches("signed ");
+            let (bits, names) = match names.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+                Some((range, names)) => (range.split(':').next()?.parse::<u64>().ok()? + 1, names),
+                None => (1, names),
+            };
+            let plain = names.split(", ").filter(|name| !name.contains(' ') && !of_memory(name));
+            Some(bits * plain.count() as u64)
+        });
+        inside + own.sum::<u64>()
+    }
+}
+
 impl Logic for Module {
     // Simulation is Verilator's business; rust-hdl only generates.
     fn update(&mut self) {}
@@ -124,5 +154,31 @@ impl Atom for Port {
     }
     fn constraints(&self) -> Vec<PinConstraint> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        blocks::{accumulator::accumulator, delay::delay, ram::ram},
+        mpm::mpm,
+    };
+    use nendo_model::numbers::Profile;
+
+    #[test]
+    fn registers_are_counted_and_memories_are_not() {
+        let all = |_: &str| true;
+        assert_eq!(delay(17, 12).register_bits(&all), 17 * 12);
+        assert_eq!(delay(17, 12).register_bits(&|kind| !kind.starts_with("delay_")), 0);
+        assert_eq!(ram(72, 1024).register_bits(&all), 2 * 72, "the output registers");
+        // The word, three sums, what was there before, and addresses and marks besides.
+        assert!(accumulator(1024, 16, 18).register_bits(&all) > 5 * 54);
+        let lines = |kind: &str| kind.starts_with("delay_");
+        let module = mpm(Profile::Wide);
+        assert!(module.register_bits(&lines) > 0);
+        assert_eq!(
+            module.register_bits(&all),
+            module.register_bits(&lines) + module.register_bits(&|kind| !lines(kind))
+        );
     }
 }

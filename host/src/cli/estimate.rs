@@ -7,7 +7,7 @@ use super::{
 use crate::engine;
 use nendo_hdl::{
     config::Config,
-    resources::{Memory, Multipliers},
+    resources::{Memory, Multipliers, flip_flops},
     target::Target,
 };
 use nendo_model::cycles::Depths;
@@ -47,7 +47,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let multipliers = Multipliers::of(&config);
     let cycles = Depths::of(profile, inverse).cycles_per_step(particles, edges);
     let steps_per_s = target.clock_mhz * 1e6 / cycles as f64;
-    let fits = memory.total() <= target.brams && multipliers.total() <= target.multipliers;
+    let ff = flip_flops(&config, &target);
+    let fits = memory.total() <= target.brams
+        && multipliers.total() <= target.multipliers
+        && ff <= target.flip_flops;
 
     let share =
         |used: u64, of: u64| format!("{used:>6} / {of:>6} {:>7.1} %", 100.0 * used as f64 / of as f64);
@@ -55,12 +58,14 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "{} ({}), {profile}, {inverse}: {particles} particles, {edges} edges\n\
          block memories {}\n\
          multipliers    {}\n\
+         flip-flops     {} (within 10 %)\n\
          {cycles} cycles per step: {steps_per_s:.0} steps/s at {} MHz (the target's clock, not a routed one)\n\
          {}",
         target.name,
         target.part,
         share(memory.total(), target.brams),
         share(multipliers.total(), target.multipliers),
+        share(ff, target.flip_flops),
         target.clock_mhz,
         if fits { "fits" } else { "does not fit" },
     ));
@@ -75,6 +80,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "brams": memory.total(),
         "multipliers": multipliers.total(),
         "multipliers_by_module": multipliers,
+        "ff": ff,
         "cycles_per_step": cycles,
         "steps_per_s": steps_per_s,
         "clock_mhz": target.clock_mhz,

@@ -1,0 +1,13 @@
+# 200 MHz oscillator of the card; serial wires on its connector P2.
+set_property PACKAGE_PIN J19 [get_ports clk200_p]
+set_property IOSTANDARD DIFF_SSTL15 [get_ports clk200_p]
+set_property PACKAGE_PIN H19 [get_ports clk200_n]
+set_property IOSTANDARD DIFF_SSTL15 [get_ports clk200_n]
+set_property PACKAGE_PIN J2 [get_ports sck]
+set_property IOSTANDARD LVCMOS33 [get_ports sck]
+set_property PACKAGE_PIN H5 [get_ports cs_n]
+set_property IOSTANDARD LVCMOS33 [get_ports cs_n]
+set_property PACKAGE_PIN J5 [get_ports mosi]
+set_property IOSTANDARD LVCMOS33 [get_ports mosi]
+set_property PACKAGE_PIN K2 [get_ports miso]
+set_property IOSTANDARD LVCMOS33 [get_ports miso]

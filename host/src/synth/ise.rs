@@ -1,0 +1,24 @@
+//! Virtex-II: Yosys to EDIF, then ISE in batch mode.
+//!
+//! Everything up to ISE is made and checked here. ISE's own part is written from its manuals and unverified.
+
+use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write, yosys};
+
+const CONSTRAINTS: &str = include_str!("../../../bitstreams/xc2v6000/nendo.ucf");
+const SCRIPT: &str = include_str!("../../../bitstreams/xc2v6000/build.sh");
+
+pub(super) fn run(
+    job: &Job<'_>,
+    stages: &mut Stages<'_>,
+    report: &mut Report,
+    source: &Source,
+) -> Result<(), SynthError> {
+    yosys::run(job, stages, report, source, "")?;
+    write(&stages.file("nendo.ucf"), CONSTRAINTS.as_bytes())?;
+    write(&stages.file("build.sh"), SCRIPT.as_bytes())?;
+    let proceed = format!("with ISE on the PATH, go on with `cd {} && sh build.sh`", stages.folder.display());
+    let ise = Tool::vendor("ngdbuild", "ISE 10.1", &proceed);
+    let shell = ise.and_then(|ise| Ok(Tool { version: ise.version, ..Tool::vendor("sh", "a shell", "")? }));
+    stages.run("place and route", shell, ["build.sh"])?;
+    keep_bitstream(stages, report, "nendo.bit")
+}

@@ -1,0 +1,191 @@
+//! From a configuration to a bitstream: `nendo synth`.
+//!
+//! ```text
+//!  target.toml --> Verilog --> Yosys --> nextpnr-ecp5 --> ecppack ------------------> .bit   ecp5-85k
+//!                              Yosys --> nextpnr-himbaechel-xilinx --> fasm --> ... -> .bit   acorn
+//!                              Yosys --> EDIF, UCF, ISE script --> (ISE) ------------> .bit   xc2v6000
+//!                              (Vivado), Tcl and constraints ------------------------> .bit   vc707, vcu118
+//! ```
+//! Stage after stage, as far as the tools exist. Numbers in the report are the tools' own.
+
+pub mod cells;
+mod ecp5;
+pub mod fasm;
+mod ise;
+pub mod netlist;
+mod report;
+mod stages;
+mod timing;
+pub mod tools;
+mod vivado;
+mod xilinx7;
+mod yosys;
+
+use crate::output::write_whole;
+use nendo_hdl::{
+    blocks::delay::ShiftRegisters,
+    bus::serial::serial_board,
+    config::Config,
+    design::{self, Design},
+    rtl::verilog,
+    target::{Flow, Target, Top},
+};
+use nendo_model::{blocks::Inverse, numbers::Profile};
+use stages::Stages;
+use std::path::{Path, PathBuf};
+
+pub use report::{Report, SEED, Share, Simulated};
+pub use stages::Stage;
+pub use timing::{Routed, Step};
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthError {
+    /// A tool is not here.
+    #[error(transparent)]
+    Missing(#[from] tools::Missing),
+    /// A tool failed.
+    #[error("{stage} failed: {reason} (all it said is in {})", log.display())]
+    Stage {
+        /// Which stage.
+        stage: String,
+        /// Its log file.
+        log: PathBuf,
+        /// What it said last.
+        reason: String,
+    },
+    /// A tool wrote something unexpected.
+    #[error("{what}: {reason}")]
+    Output {
+        /// What cannot be read.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+    /// A file.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// This flow does not make this target.
+    #[error("flow `{flow}` does not build {target}; leave --flow out, or use --flow yosys")]
+    Flow {
+        /// The flow.
+        flow: String,
+        /// The target.
+        target: String,
+    },
+}
+
+/// What is to be built.
+pub struct Job<'a> {
+    /// For which device.
+    pub target: &'a Target,
+    /// By which tools.
+    pub flow: Flow,
+    /// Which engine.
+    pub config: &'a Config,
+    /// Where files go.
+    pub folder: &'a Path,
+    /// Where progress is told.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// How a target's delay lines must be written.
+fn shift_registers(target: &Target) -> ShiftRegisters {
+    if target.family == "Virtex-II" { ShiftRegisters::Srl16 } else { ShiftRegisters::Inferred }
+}
+
+/// Whether a configuration is the one budgets are for.
+pub fn is_standard(config: &Config) -> bool {
+    *config == Config::minimal(Profile::Wide, Inverse::Table)
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), SynthError> {
+    write_whole(path, content).map_err(|source| SynthError::File { path: path.to_owned(), source })
+}
+
+fn read(path: &Path) -> Result<String, SynthError> {
+    std::fs::read_to_string(path).map_err(|source| SynthError::File { path: path.to_owned(), source })
+}
+
+/// The Verilog of a job.
+struct Source {
+    files: Vec<String>,
+    top: String,
+}
+
+/// What stands around the serial board on a target: clock and reset.
+fn surroundings(target: &Target) -> Option<&'static str> {
+    match target.name.as_str() {
+        "acorn" => Some(include_str!("../../../bitstreams/acorn/acorn.v")),
+        _ => None,
+    }
+}
+
+/// Writes the design's files.
+fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
+    let design = Design::with(job.config, shift_registers(job.target));
+    for (name, content) in design.files() {
+        write(&job.folder.join(name), content.as_bytes())?;
+    }
+    if job.target.top == Top::Axi {
+        return Ok(Source { files: vec![format!("{}.v", design::TOP)], top: design::TOP.to_owned() });
+    }
+    let board = "nendo_serial_board";
+    let mut texts = vec![(board, verilog(&serial_board(job.config), board))];
+    texts.extend(surroundings(job.target).map(|text| (job.target.name.as_str(), text.to_owned())));
+    let mut source = Source { files: Vec::new(), top: String::new() };
+    for (name, text) in texts {
+        let file = format!("{name}.v");
+        write(&job.folder.join(&file), text.as_bytes())?;
+        source.files.push(file);
+        name.clone_into(&mut source.top);
+    }
+    Ok(source)
+}
+
+/// Runs a flow, as far as it goes; the report says how far that was.
+pub fn run(job: &Job<'_>) -> (Report, Option<SynthError>) {
+    let mut report = Report::new(job.target, job.flow, job.config);
+    let mut stages = Stages::new(job.folder, job.say);
+    let result = run_stages(job, &mut stages, &mut report);
+    report.tools = stages.tools.iter().cloned().collect();
+    report.stages = stages.list;
+    (report, result.err())
+}
+
+fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Result<(), SynthError> {
+    if job.flow != Flow::Yosys && job.flow != job.target.flow {
+        let flow = serde_json::to_value(job.flow).unwrap_or_default();
+        let flow = flow.as_str().unwrap_or_default().to_owned();
+        return Err(SynthError::Flow { flow, target: job.target.name.clone() });
+    }
+    let source = stages.work("generate", || generate(job))?;
+    match job.flow {
+        Flow::Yosys => yosys::run(job, stages, report, &source, ""),
+        Flow::Ise => ise::run(job, stages, report, &source),
+        Flow::Vivado => vivado::run(job, stages, report, &source),
+        Flow::NextpnrEcp5 => ecp5::run(job, stages, report, &source),
+        Flow::NextpnrXilinx => xilinx7::run(job, stages, report, &source),
+    }
+}
+
+/// Takes a bitstream into the report.
+fn keep_bitstream(stages: &Stages<'_>, report: &mut Report, name: &str) -> Result<(), SynthError> {
+    let path = stages.file(name);
+    let data = std::fs::metadata(&path).map_err(|source| SynthError::File { path, source })?;
+    (report.bitstream, report.bitstream_bytes) = (Some(name.to_owned()), Some(data.len()));
+    Ok(())
+}
+
+/// Takes nextpnr's report into ours.
+fn keep_timing(stages: &Stages<'_>, report: &mut Report, name: &str) -> Result<(), SynthError> {
+    let routed = timing::parse(&read(&stages.file(name))?)?;
+    report.fmax_mhz = Some((routed.fmax_mhz * 100.0).round() / 100.0);
+    (report.worst_path, report.placed, report.routed) = (routed.worst_path, routed.placed, true);
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Artix-7: Yosys, nextpnr-himbaechel-xilinx, our own FASM to frames, xc7frames2bit.
+
+use super::{
+    Job, Report, Source, SynthError, fasm, keep_bitstream, keep_timing, read,
+    stages::Stages,
+    tools::{Missing, Tool, private_folder},
+    write, yosys,
+};
+use std::path::{Path, PathBuf};
+
+/// Pins of the card.
+const CONSTRAINTS: &str = include_str!("../../../bitstreams/acorn/acorn.xdc");
+/// The script's name for these tools.
+const TOOLCHAIN: &str = "xilinx7";
+
+/// The folder of Project X-Ray's database for Artix-7.
+fn database() -> Result<PathBuf, Missing> {
+    let installed = "usr/share/prjxray/database/artix7";
+    let places = private_folder().map(|tools| tools.join("sid").join(installed));
+    places.into_iter().chain([Path::new("/").join(installed)]).find(|p| p.is_dir()).ok_or_else(|| Missing {
+        product: "prjxray-database".to_owned(),
+        fix: format!("run `scripts/toolchain {TOOLCHAIN}`"),
+    })
+}
+
+pub(super) fn run(
+    job: &Job<'_>,
+    stages: &mut Stages<'_>,
+    report: &mut Report,
+    source: &Source,
+) -> Result<(), SynthError> {
+    yosys::run(job, stages, report, source, "write_json netlist.json;")?;
+    write(&stages.file("board.xdc"), CONSTRAINTS.as_bytes())?;
+    let (clock, part) = (job.target.clock_mhz.to_string(), job.target.part.as_str());
+    let place = [
+        "--device",
+        part,
+        "--json",
+        "netlist.json",
+        "-o",
+        "xdc=board.xdc",
+        "-o",
+        "fasm=placed.fasm",
+        "--freq",
+        &clock,
+        "--seed",
+        "1",
+        "--report",
+        "timing.json",
+        "--timing-allow-fail",
+    ];
+    stages.run("place and route", Tool::open("nextpnr-himbaechel-xilinx", TOOLCHAIN), place)?;
+    keep_timing(stages, report, "timing.json")?;
+
+    let features = stages.file("placed.fasm");
+    let (database, frames) = stages.work("frames", || {
+        let database = database()?;
+        let bad = |reason: String| SynthError::Output { what: features.display().to_string(), reason };
+        let frames = fasm::frames(&database, part, &read(&features)?).map_err(|e| bad(e.to_string()))?;
+        write(&job.folder.join("nendo.frames"), frames.text().as_bytes())?;
+        Ok((database, frames))
+    })?;
+    let part_file = database.join(part).join("part.yaml").display().to_string();
+    let pack = [
+        "--part_file",
+        &part_file,
+        "--part_name",
+        part,
+        "--frm_file",
+        "nendo.frames",
+        "--output_file",
+        "nendo.bit",
+    ];
+    stages.run("pack", Tool::open("xc7frames2bit", TOOLCHAIN), pack)?;
+
+    // Another program reads the bitstream again: it must be the same bits.
+    let list = ["-part_file", &part_file, "-o", "nendo.bits", "-z", "-y", "nendo.bit"];
+    stages.run("read back", Tool::open("bitread", TOOLCHAIN), list)?;
+    let bits = stages.file("nendo.bits");
+    stages.work("compare", || {
+        let bad = |reason: String| SynthError::Output { what: bits.display().to_string(), reason };
+        let found = fasm::Frames::from_bits(&read(&bits)?).map_err(|e| bad(e.to_string()))?;
+        if found == frames {
+            return Ok(());
+        }
+        Err(bad(format!(
+            "{} bits in the bitstream, {} were meant, and they differ",
+            found.ones(),
+            frames.ones()
+        )))
+    })?;
+    keep_bitstream(stages, report, "nendo.bit")
+}
