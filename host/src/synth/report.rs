@@ -171,10 +171,10 @@ impl Report {
     pub fn broken(&self, target: &Target, standard: bool) -> Vec<String> {
         let mut broken = Vec::new();
         for (name, used) in self.rows() {
-            if let (Some(used), Some(share)) = (used, self.available.get(name)) {
-                if used > share.available {
-                    broken.push(format!("{used} {name}, the part has {}", share.available));
-                }
+            if let (Some(used), Some(share)) = (used, self.available.get(name))
+                && used > share.available
+            {
+                broken.push(format!("{used} {name}, the part has {}", share.available));
             }
         }
         let budget = &target.budget;
@@ -182,10 +182,10 @@ impl Report {
             [("ff", budget.flip_flops), ("multipliers", budget.multipliers), ("brams", budget.brams)];
         for (name, limit) in limits.into_iter().filter(|_| standard) {
             let used = self.rows().into_iter().find(|row| row.0 == name).and_then(|row| row.1);
-            if let (Some(used), Some(limit)) = (used, limit) {
-                if used > limit {
-                    broken.push(format!("{used} {name}, the budget is {limit}"));
-                }
+            if let (Some(used), Some(limit)) = (used, limit)
+                && used > limit
+            {
+                broken.push(format!("{used} {name}, the budget is {limit}"));
             }
         }
         if let Some(fmax) = self.fmax_mhz.filter(|fmax| *fmax < target.clock_mhz) {

@@ -30,10 +30,10 @@ impl<D: Device> Recorder<D> {
     pub fn operations(&self) -> Vec<Operation> {
         let mut list: Vec<Operation> = Vec::new();
         for operation in &self.operations {
-            if let (Operation::Read(now, _), Some(Operation::Read(before, _))) = (operation, list.last()) {
-                if now == before {
-                    list.pop();
-                }
+            if let (Operation::Read(now, _), Some(Operation::Read(before, _))) = (operation, list.last())
+                && now == before
+            {
+                list.pop();
             }
             list.push(*operation);
         }
