@@ -80,7 +80,8 @@ pub fn engine(config: &Config) -> Module {
     }
 
     b.comment("sequencer");
-    let command = bus.get("command_do");
+    // A clock late, out of the decoder's way.
+    let command = b.state_reg("command_late", &bus.get("command_do"));
     let [start, stop, clear] = [0, 1, 2].map(|bit| b.bit(&command, bit));
     let pauses = pauses(config);
     let predicted = Depths::of(config.profile, config.inverse);

@@ -114,7 +114,9 @@ pub fn main_module(config: &Config) -> Module {
     let mut b = Build::new("main_module", "The memories of the object, with TEM and MPM between them.");
 
     // From the sequencer.
+    // A clock late: it steers many wires. Whoever takes a port in the first clock of a mode must not depend on it.
     let idle = b.input("idle", 1);
+    let idle = b.state_reg("idle_late", &idle);
     let element_valid = b.input("element_valid", 1);
     let element_index = b.input("element_index", edge_bits);
     let particle_valid = b.input("particle_valid", 1);
@@ -236,8 +238,8 @@ pub fn main_module(config: &Config) -> Module {
     let valid = b.or(&adding.as_static(), &taking);
     let force_memory = |b: &mut Build, name: &str, number: &Net, bus_item: &Net| -> Outputs {
         let add = b.until(number, add_stage).as_static();
-        let address = b.mux(&taking, &particle_index, &add);
-        let address = b.mux(&idle, bus_item, &address);
+        let address = b.mux(&idle, bus_item, &add);
+        let address = b.mux(&taking, &particle_index, &address);
         let values = force.clone().map(|f| f.as_static());
         let [x, y, z] = &values;
         let inputs = [

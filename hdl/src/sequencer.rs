@@ -93,7 +93,9 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let start_now = b.and(&go, &at("idle"));
     let one_step = b.constant(1, 32);
     let next_done = b.add(done.value(), &one_step);
+    // Known a clock after a step has been counted, and not needed before the end of the next.
     let reached = b.eq(&next_done, &steps);
+    let reached = b.state_reg("reached", &reached);
     let stop_wanted = b.or(stopping.value(), &stop);
     let enough = b.or(&reached, &stop_wanted);
     let (element, finish, idle) = (mode(&b, "element"), mode(&b, "finish"), mode(&b, "idle"));

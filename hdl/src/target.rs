@@ -11,12 +11,16 @@ pub struct Target {
     pub name: String,
     /// The vendor's part number.
     pub part: String,
+    /// Its package.
+    pub package: String,
     /// Device family.
     pub family: String,
     /// The tools that make its bitstream.
     pub flow: Flow,
     /// What the engine is placed in.
     pub top: Top,
+    /// The file beside with pins and clocks, for the tools.
+    pub constraints: String,
     /// Clock the design is built for; a routed report says what was reached.
     pub clock_mhz: f64,
     /// Block memories of 18 Kbit.
@@ -119,6 +123,12 @@ mod tests {
     fn every_target_file_parses() {
         assert_eq!(Target::all().len(), FILES.len());
         assert_eq!(Target::by_name("xc2v6000").unwrap().brams, 144);
+        for target in Target::all() {
+            let folder =
+                std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../bitstreams").join(&target.name);
+            assert!(folder.join(&target.constraints).is_file(), "{target:?}");
+            assert!(target.part.contains(&target.package), "{target:?}");
+        }
         assert!(Target::by_name("nope").unwrap_err().to_string().contains("xc2v6000"));
     }
 }

@@ -45,7 +45,7 @@ fn flow(text: &str) -> Result<Flow, String> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let target = Target::by_name(&args.target).map_err(Failure::input)?;
     let config = Config::minimal(args.hardware.profile, args.hardware.inverse());
-    let kept = args.check.as_ref().map(|path| read_report(path)).transpose().map_err(Failure::Input)?;
+    let kept = args.check.as_ref().map(read_report).transpose().map_err(Failure::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let say = |line: &str| console.say(line);

@@ -19,7 +19,7 @@ pub(super) fn run(
     let place = [
         "--85k",
         "--package",
-        "CABGA756",
+        &job.target.package,
         "--speed",
         "8",
         "--json",

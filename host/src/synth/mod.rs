@@ -34,7 +34,7 @@ use nendo_model::{blocks::Inverse, numbers::Profile};
 use stages::Stages;
 use std::path::{Path, PathBuf};
 
-pub use report::{Report, SEED, Share, Simulated};
+pub use report::{PAPERS, Papers, Report, Share, Simulated};
 pub use stages::Stage;
 pub use timing::{Routed, Step};
 

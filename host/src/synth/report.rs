@@ -8,9 +8,23 @@ use nendo_hdl::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// The papers' engine on the same part (Table 2.2): flip-flops, slices, multipliers.
-pub const SEED: [(&str, [u64; 3]); 3] =
-    [("all", [8720, 6875, 25]), ("tem", [6880, 4144, 16]), ("mpm", [1045, 640, 9])];
+/// What the papers' engine took on the XC2V6000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Papers {
+    /// Flip-flops.
+    pub ff: u64,
+    /// Slices.
+    pub slices: u64,
+    /// Multipliers.
+    pub multipliers: u64,
+}
+
+/// The papers' figures, whole and by module.
+pub const PAPERS: [(&str, Papers); 3] = [
+    ("all", Papers { ff: 8720, slices: 6875, multipliers: 25 }),
+    ("tem", Papers { ff: 6880, slices: 4144, multipliers: 16 }),
+    ("mpm", Papers { ff: 1045, slices: 640, multipliers: 9 }),
+];
 
 /// Flip-flops and look-up tables may differ by so much from the report that is kept.
 const TOLERANCE: f64 = 0.05;
@@ -54,6 +68,8 @@ pub struct Report {
     pub cells: BTreeMap<String, u64>,
     /// TEM and MPM alone.
     pub blocks: BTreeMap<String, Used>,
+    /// The papers' engine on the same part, whole and by module.
+    pub papers: BTreeMap<String, Papers>,
     /// What the netlist itself computed, where it was simulated.
     pub simulated: Option<Simulated>,
     /// The clock the target is built for.
@@ -118,6 +134,11 @@ impl Report {
             available: BTreeMap::new(),
             cells: BTreeMap::new(),
             blocks: BTreeMap::new(),
+            papers: PAPERS
+                .iter()
+                .filter(|_| target.family == "Virtex-II")
+                .map(|(name, papers)| ((*name).to_owned(), *papers))
+                .collect(),
             simulated: None,
             clock_mhz: target.clock_mhz,
             fmax_mhz: None,
@@ -150,10 +171,10 @@ impl Report {
     pub fn broken(&self, target: &Target, standard: bool) -> Vec<String> {
         let mut broken = Vec::new();
         for (name, used) in self.rows() {
-            if let (Some(used), Some(share)) = (used, self.available.get(name)) {
-                if used > share.available {
-                    broken.push(format!("{used} {name}, the part has {}", share.available));
-                }
+            if let (Some(used), Some(share)) = (used, self.available.get(name))
+                && used > share.available
+            {
+                broken.push(format!("{used} {name}, the part has {}", share.available));
             }
         }
         let budget = &target.budget;
@@ -161,10 +182,10 @@ impl Report {
             [("ff", budget.flip_flops), ("multipliers", budget.multipliers), ("brams", budget.brams)];
         for (name, limit) in limits.into_iter().filter(|_| standard) {
             let used = self.rows().into_iter().find(|row| row.0 == name).and_then(|row| row.1);
-            if let (Some(used), Some(limit)) = (used, limit) {
-                if used > limit {
-                    broken.push(format!("{used} {name}, the budget is {limit}"));
-                }
+            if let (Some(used), Some(limit)) = (used, limit)
+                && used > limit
+            {
+                broken.push(format!("{used} {name}, the budget is {limit}"));
             }
         }
         if let Some(fmax) = self.fmax_mhz.filter(|fmax| *fmax < target.clock_mhz) {
@@ -215,7 +236,7 @@ impl Report {
             let Used { ff, lut, multipliers, brams } = used;
             let _ =
                 write!(text, "  {name:<10} {ff:>7} ff, {lut} lut, {multipliers} multipliers, {brams} brams");
-            if let Some((_, [ff, slices, multipliers])) = SEED.iter().find(|(block, _)| block == name) {
+            if let Some(Papers { ff, slices, multipliers }) = self.papers.get(name) {
                 let _ = write!(text, "   (the papers: {ff} ff, {slices} slices, {multipliers} multipliers)");
             }
             text.push('\n');
