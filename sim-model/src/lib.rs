@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod cpu;
 pub mod cycles;
 pub mod digest;
 pub mod engine;
@@ -31,5 +32,6 @@ pub mod scaling;
 pub mod scene;
 pub mod stability;
 pub mod tem;
+mod vectors;
 #[cfg(feature = "testing")]
 pub mod testing;

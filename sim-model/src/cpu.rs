@@ -1,0 +1,342 @@
+//! The f32 engine: the same equations as the reference, as fast as this machine does them.
+//!
+//! - Particles of any mesh are ordered by place (`order`) and cut into compact parts (`part`).
+//! - Elements are computed eight at a time (`element`), where possible between runs of consecutive particles
+//!   (`edges`). Parts compute their edges without help of others, then move their particles (`body`).
+//! - Positions are relative to the middle of the object, and what rounding takes from positions and velocities
+//!   is kept and added again.
+//!
+//! Parts, order of additions and every rounding depend on the scene alone: the same bits for any number of
+//! threads and any instruction set.
+//!
+//! ```
+//! use nendo_model::{cpu::Cpu, scene::Scene};
+//! let mut engine = Cpu::new(&Scene::open("box:3x3x3")?, 1)?;
+//! engine.advance(100);
+//! assert!(!engine.has_diverged());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod body;
+mod columns;
+mod edges;
+mod element;
+mod order;
+mod part;
+
+use crate::{
+    digest::StateHasher,
+    mesh::Vec3,
+    reference::ElementForces,
+    scene::{Change, Drive, Scene, Support, Timeline},
+    vectors::{self, Vectors},
+};
+use body::Body;
+use edges::Placed;
+use element::Factors;
+use part::Part;
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
+
+/// Particles of a part, about: with its forces it fits the second cache many times over.
+const PART: usize = 1024;
+
+/// Why a scene cannot be computed in f32.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CpuError {
+    /// An edge too short or too long for its square to be an ordinary f32.
+    #[error("edge {edge} is {length:e} m long: f32 needs between 1e-18 and 1e18 m; use f64")]
+    Length {
+        /// Which edge.
+        edge: usize,
+        /// Its length in metres.
+        length: f64,
+    },
+    /// A coefficient, mass, force or velocity that f32 cannot hold.
+    #[error("{what} is {value:e}, which f32 cannot hold; use f64")]
+    Range {
+        /// Which value.
+        what: String,
+        /// The value.
+        value: f64,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The engine.
+pub struct Cpu {
+    step_size: f32,
+    width: f64,
+    origin: Vec3,
+    classes: Vec<Factors>,
+    edges: Vec<[u32; 2]>,
+    edge_class: Vec<u16>,
+    /// Part and number there of each particle of the scene.
+    places: Vec<(u32, u32)>,
+    parts: Vec<Part>,
+    bodies: Vec<Body>,
+    pool: Option<ThreadPool>,
+    vectors: Option<Vectors>,
+    step: u64,
+    changes: Vec<Change>,
+    next_change: usize,
+}
+
+/// A value as f32, unless it would become infinite or, not being zero, nothing.
+fn single(value: f64, what: impl Fn() -> String) -> Result<f32, CpuError> {
+    let narrow = value as f32;
+    if narrow.is_normal() || value == 0.0 {
+        return Ok(narrow);
+    }
+    Err(CpuError::Range { what: what(), value })
+}
+
+impl Cpu {
+    /// An engine at the start of a scene, on so many threads.
+    pub fn new(scene: &Scene, threads: usize) -> Result<Self, CpuError> {
+        for (edge, _) in scene.mesh.edges.iter().enumerate() {
+            let length = scene.mesh.edge_length(edge);
+            if !(1e-18..1e18).contains(&length) {
+                return Err(CpuError::Length { edge, length });
+            }
+        }
+        let classes = scene.materials.iter().map(|named| {
+            let (m, h) = (named.material, scene.step);
+            let of = |what: &'static str| move || format!("{what} of material `{}`", named.name);
+            Ok(Factors {
+                spring: single(-m.k(), of("k"))?,
+                damper: single(-m.c(), of("c"))?,
+                step: single(h, || "the step".to_owned())?,
+                flow: single(h * m.flow(), of("the flow per step"))?,
+            })
+        });
+        let classes = classes.collect::<Result<_, _>>()?;
+        let (low, high) = scene.mesh.bounds();
+        let origin = (low + high) / 2.0;
+        let count = scene.mesh.particles.len();
+        let size = count.div_ceil((count as f64 / PART as f64).round().max(1.0) as usize);
+        let order = order::of(&scene.mesh, size);
+        let mut places = vec![(0, 0); count];
+        for (k, &particle) in order.iter().enumerate() {
+            places[particle as usize] = ((k / size) as u32, (k % size) as u32);
+        }
+        let mut bodies: Vec<Body> =
+            order.chunks(size).map(|list| body(scene, origin, list)).collect::<Result<_, _>>()?;
+        let parts = parts(scene, &places, &bodies);
+        for (number, part) in parts.iter().enumerate() {
+            part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
+        }
+        let threads = threads.clamp(1, parts.len());
+        // A pool of its own, so that `threads` means what it says.
+        let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
+        let pool = pool.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
+        Ok(Self {
+            step_size: scene.step as f32,
+            width: scene.mesh.width(),
+            origin,
+            classes,
+            edges: scene.mesh.edges.clone(),
+            edge_class: scene.edge_material.clone(),
+            places,
+            parts,
+            bodies,
+            pool,
+            vectors: vectors::available(),
+            step: 0,
+            changes: Timeline::new(scene).changes,
+            next_change: 0,
+        })
+    }
+
+    /// The same without vector instructions: the plain code, which defines the result.
+    pub fn plain(mut self) -> Self {
+        self.vectors = None;
+        self
+    }
+
+    /// The share of edges that are computed between runs of consecutive particles, and the share of vector lanes
+    /// they fill: one and one for a perfect lattice.
+    pub fn regularity(&self) -> (f64, f64) {
+        let counts = self.parts.iter().map(Part::in_windows);
+        let (edges, lanes) = counts.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+        (f64::from(edges) / self.edges.len() as f64, f64::from(edges) / lanes.max(1) as f64)
+    }
+
+    /// Steps taken so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Position and velocity of a particle, and what rounding took from them.
+    fn motion(&self, particle: usize) -> ([f32; 6], [f32; 6]) {
+        let (part, k) = self.places[particle];
+        let body = &self.bodies[part as usize];
+        (body.motion.one(k as usize), body.low.one(k as usize))
+    }
+
+    fn three(&self, particle: usize, first: usize) -> Vec3 {
+        let (high, low) = self.motion(particle);
+        Vec3::from_fn(|c, _| f64::from(high[first + c]) + f64::from(low[first + c]))
+    }
+
+    /// Particle positions in metres.
+    pub fn positions(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| self.origin + self.three(p, 0)).collect()
+    }
+
+    /// Particle velocities in m/s.
+    pub fn velocities(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| self.three(p, 3)).collect()
+    }
+
+    /// Voigt extensions in metres, in scene order.
+    pub fn extensions(&self) -> Vec<f32> {
+        let mut u = vec![0.0; self.edges.len()];
+        for (number, value) in self.parts.iter().flat_map(Part::extensions) {
+            u[number as usize] = value;
+        }
+        u
+    }
+
+    /// What one element computes in the present state.
+    pub fn element(&self, edge: usize) -> ElementForces {
+        let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
+        let factors = self.classes[usize::from(self.edge_class[edge])];
+        let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
+        let (d, w) = (std::array::from_fn(difference), std::array::from_fn(|c| difference(c + 3)));
+        let u = [self.extensions()[edge]; element::BLOCK];
+        let (force, growth) = element::block(&factors, d, w, u8::MAX, u);
+        let force = force.map(|c| f64::from(c[0]));
+        let voigt_rate = f64::from(growth[0]) / f64::from(factors.step);
+        ElementForces { force: force.into(), voigt_rate }
+    }
+
+    /// Whether the simulation has burst: something is not a number, or crosses the object many times over
+    /// within a step.
+    pub fn has_diverged(&self) -> bool {
+        let fastest = (100.0 * self.width) as f32 / self.step_size;
+        let sane = |body: &Body| {
+            (0..6).all(|c| {
+                let limit = if c < 3 { f32::INFINITY } else { fastest };
+                body.motion.column(c).iter().all(|value| value.abs() < limit)
+            })
+        };
+        !self.bodies.iter().all(sane)
+    }
+
+    /// SHA-256 of the state: per particle x and v, each as its f32 words and what rounding took from them, then
+    /// per edge u, little-endian.
+    pub fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for p in 0..self.places.len() {
+            let (high, low) = self.motion(p);
+            high.iter().zip(low).for_each(|(high, low)| {
+                hasher.bytes(&high.to_le_bytes());
+                hasher.bytes(&low.to_le_bytes());
+            });
+        }
+        self.extensions().iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    /// Takes `steps` steps.
+    pub fn advance(&mut self, steps: u64) {
+        let end = self.step + steps;
+        while self.step < end {
+            while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
+                self.apply(change);
+                self.next_change += 1;
+            }
+            let next = self.changes.get(self.next_change).map_or(end, |c| c.step.min(end));
+            self.run(next - self.step);
+            self.step = next;
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        let (part, k) = self.places[change.particle as usize];
+        let (body, k) = (&mut self.bodies[part as usize], k as usize);
+        match change.drive {
+            Drive::Force(force) => body.external.set(k, 0, force.iter().map(|&c| c as f32)),
+            Drive::Move(segment) => {
+                body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
+                body.low.set(k, 3, segment.velocity.iter().map(|&c| remainder(c)));
+            }
+        }
+    }
+
+    /// Steps without a change in between.
+    fn run(&mut self, steps: u64) {
+        let Self { parts, bodies, pool, classes, vectors, step_size, .. } = self;
+        let (vectors, h) = (*vectors, *step_size);
+        let elements = |(own, part): (usize, &mut Part), bodies: &[Body]| {
+            part.compute(vectors, classes, bodies, own);
+        };
+        let Some(pool) = pool else {
+            for _ in 0..steps {
+                parts.iter_mut().enumerate().for_each(|item| elements(item, bodies));
+                bodies.iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+            }
+            return;
+        };
+        pool.install(|| {
+            for _ in 0..steps {
+                parts.par_iter_mut().enumerate().for_each(|item| elements(item, bodies));
+                bodies.par_iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+            }
+        });
+    }
+}
+
+/// What f32 leaves of a value.
+fn remainder(value: f64) -> f32 {
+    (value - f64::from(value as f32)) as f32
+}
+
+/// The particles of a list at the start of a scene.
+fn body(scene: &Scene, origin: Vec3, list: &[u32]) -> Result<Body, CpuError> {
+    let mut body = Body::new(list.len());
+    for (k, &particle) in list.iter().enumerate() {
+        let p = particle as usize;
+        let held = scene.support[p] == Support::Pinned;
+        let velocity = if held { Vec3::zeros() } else { scene.velocity[p] };
+        let place = scene.mesh.particles[p] - origin;
+        for (c, &value) in place.iter().chain(velocity.iter()).enumerate() {
+            let high = single(value, || format!("position or velocity of particle {p}"))?;
+            body.motion.set(k, c, [high]);
+            body.low.set(k, c, [remainder(value)]);
+        }
+        if scene.is_free(p) {
+            body.mobility[k] =
+                single(scene.step / scene.mass[p], || format!("step over mass of particle {p}"))?;
+        }
+    }
+    Ok(body)
+}
+
+/// The edges of a scene, shared out: each to the part of the end that comes first.
+fn parts(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
+    let mut lists = vec![(Vec::new(), Vec::new()); bodies.len()];
+    for (number, ends) in scene.mesh.edges.iter().enumerate() {
+        // An element looks the same from both ends.
+        let mut ends = ends.map(|p| places[p as usize]);
+        ends.sort_unstable();
+        let [(part, start), (other, end)] = ends;
+        let (class, u) = (scene.edge_material[number], scene.extension[number] as f32);
+        let edge = Placed { ends: [start, end], class, u, number: number as u32 };
+        let (inner, outer) = &mut lists[part as usize];
+        if part == other {
+            inner.push(edge);
+        } else {
+            outer.push((edge, other));
+        }
+    }
+    let lists = lists.into_iter().zip(bodies);
+    lists.map(|((inner, outer), body)| Part::new(body.motion.len(), inner, outer)).collect()
+}
