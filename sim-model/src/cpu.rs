@@ -38,7 +38,7 @@ use part::Part;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 /// Particles of a part, about: with its forces it fits the second cache many times over.
-const PART: usize = 1024;
+const PART: usize = 4096;
 
 /// Why a scene cannot be computed in f32.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

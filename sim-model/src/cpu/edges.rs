@@ -27,7 +27,7 @@ const FEWEST: usize = 4;
 
 /// Starts of windows are taken so many at a time, for the sake of the first cache, but not fewer: a vector that
 /// overlaps one stored just before has to wait for it.
-const STRETCH: u32 = 64;
+const STRETCH: u32 = 256; const APART: u32 = 8;
 
 /// No edge in this lane.
 const NONE: u32 = u32::MAX;
@@ -217,8 +217,9 @@ fn windows(list: Vec<Placed>) -> (Vec<Found>, Vec<Placed>) {
             from = to;
         }
     }
-    // Stable: within a stretch, in order of class and distance.
-    found.sort_by_key(|([start, _], _)| start / STRETCH);
+    // Stable otherwise: within a stretch, in order of class and distance.
+    let order = |&([start, end], lanes): &Found| (start / STRETCH, lanes.iter().flatten().next().map(|e| e.class), i64::from(end) - i64::from(start), start / 8 % APART, start);
+    found.sort_by_key(order);
     rest.sort_by_key(|e| e.class);
     (found, rest)
 }
