@@ -21,8 +21,11 @@ mod body;
 mod columns;
 mod edges;
 mod element;
+mod gathers;
 mod order;
 mod part;
+mod swap;
+mod windows;
 
 use crate::{
     digest::StateHasher,

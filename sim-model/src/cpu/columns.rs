@@ -91,18 +91,6 @@ impl<const N: usize> View<'_, N> {
         }
         out
     }
-
-    /// Eight particles by number.
-    #[inline(always)]
-    pub(super) fn gather(&self, particles: &[u32; BLOCK]) -> [Lanes; N] {
-        let mut out = [[0.0; BLOCK]; N];
-        for l in 0..BLOCK {
-            for c in 0..N {
-                out[c][l] = self.0[c][particles[l] as usize];
-            }
-        }
-        out
-    }
 }
 
 /// Columns to add to.
@@ -126,20 +114,6 @@ impl<const N: usize> ViewMut<'_, N> {
             for l in 0..BLOCK {
                 to[l] -= values[c][l];
             }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn add_one(&mut self, particle: usize, values: [f32; N]) {
-        for c in 0..N {
-            self.0[c][particle] += values[c];
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn subtract_one(&mut self, particle: usize, values: [f32; N]) {
-        for c in 0..N {
-            self.0[c][particle] -= values[c];
         }
     }
 }

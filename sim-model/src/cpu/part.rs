@@ -12,8 +12,11 @@
 use super::{
     body::Body,
     columns::Columns,
-    edges::{Edges, Placed},
+    edges::{Placed, Stored},
     element::Factors,
+    gathers::Gathers,
+    swap::{Plain, Swap},
+    windows::Windows,
 };
 use crate::vectors::{Vectors, vectorize};
 
@@ -34,9 +37,11 @@ pub(super) struct Abroad {
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Between particles of this part.
-    inner: Edges,
+    inner: Windows,
     /// To particles of other parts.
-    outer: Edges,
+    outer: Windows,
+    /// Both, where they are not regular.
+    gathers: Gathers,
     pub(super) abroad: Vec<Abroad>,
     /// The motion of the particles abroad in this step.
     visitors: Columns<6>,
@@ -65,9 +70,12 @@ impl Part {
                 None => abroad.push(Abroad { part, particle, slot, count: 1 }),
             }
         }
+        let (inner, inner_rest) = Windows::new(inner);
+        let (outer, outer_rest) = Windows::new(outer.collect());
         Self {
-            inner: Edges::new(inner),
-            outer: Edges::new(outer.collect()),
+            inner,
+            outer,
+            gathers: Gathers::new(particles, places.len(), inner_rest, outer_rest),
             visitors: Columns::new(places.len()),
             forces: Columns::new(particles),
             across: Columns::new(places.len()),
@@ -77,13 +85,14 @@ impl Part {
 
     /// How many edges are in windows, and how many lanes those have.
     pub(super) fn in_windows(&self) -> (u32, usize) {
-        let (inner, outer) = (self.inner.in_windows(), self.outer.in_windows());
+        let (inner, outer) = (self.inner.count(), self.outer.count());
         (inner.0 + outer.0, inner.1 + outer.1)
     }
 
     /// Scene numbers and extensions of the edges.
     pub(super) fn extensions(&self) -> impl Iterator<Item = (u32, f32)> {
-        self.inner.extensions().chain(self.outer.extensions())
+        let stored = [self.inner.stored(), self.outer.stored(), self.gathers.stored()];
+        stored.into_iter().flat_map(Stored::extensions)
     }
 
     /// All elements: new extensions, and the forces of this step.
@@ -98,15 +107,15 @@ impl Part {
             Some(simd) => vectorize(
                 simd,
                 #[inline(always)]
-                || self.elements(classes, bodies, own),
+                || self.elements(simd, classes, bodies, own),
             ),
-            None => self.elements(classes, bodies, own),
+            None => self.elements(Plain, classes, bodies, own),
         }
     }
 
     #[inline(always)]
-    fn elements(&mut self, classes: &[Factors], bodies: &[Body], own: usize) {
-        let Self { inner, outer, abroad, visitors, forces, across } = self;
+    fn elements(&mut self, how: impl Swap, classes: &[Factors], bodies: &[Body], own: usize) {
+        let Self { inner, outer, gathers, abroad, visitors, forces, across } = self;
         for (c, to) in visitors.columns_mut().into_iter().enumerate() {
             for &Abroad { part, particle, slot, count } in abroad.iter() {
                 let from = &bodies[part].motion.column(c)[particle..particle + count];
@@ -115,7 +124,9 @@ impl Part {
         }
         forces.clear();
         across.clear();
-        inner.compute_within(classes, &bodies[own].motion, forces);
-        outer.compute_across(classes, &bodies[own].motion, visitors, forces, across);
+        let own = &bodies[own].motion;
+        inner.compute_within(classes, own, forces);
+        outer.compute_across(classes, (own, visitors), (forces, across));
+        gathers.compute(how, classes, (own, visitors), (forces, across));
     }
 }
