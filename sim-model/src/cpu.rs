@@ -22,7 +22,6 @@ mod columns;
 mod edges;
 mod element;
 mod gathers;
-mod order;
 mod part;
 mod swap;
 mod windows;
@@ -30,6 +29,7 @@ mod windows;
 use crate::{
     digest::StateHasher,
     mesh::Vec3,
+    order,
     reference::ElementForces,
     scene::{Change, Drive, Scene, Support, Timeline},
     vectors::{self, Vectors},
@@ -40,7 +40,7 @@ use element::Factors;
 use part::Part;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
-/// Particles of a part, about: with its forces it fits the second cache many times over.
+/// Particles of a part, about: with its edges it fits the second cache.
 const PART: usize = 4096;
 
 /// Why a scene cannot be computed in f32.
@@ -103,6 +103,15 @@ fn single(value: f64, what: impl Fn() -> String) -> Result<f32, CpuError> {
 impl Cpu {
     /// An engine at the start of a scene, on so many threads.
     pub fn new(scene: &Scene, threads: usize) -> Result<Self, CpuError> {
+        let particles = scene.mesh.particles.len();
+        // Even, for two threads; a small object is quicker alone.
+        let parts = if particles < PART / 2 { 1 } else { particles.div_ceil(PART).next_multiple_of(2) };
+        Self::with_parts(scene, threads, parts)
+    }
+
+    /// The same with the object cut into about so many parts, at most one per thread being computed at a time.
+    /// Other parts, other order of additions: the bits depend on it.
+    pub fn with_parts(scene: &Scene, threads: usize, parts: usize) -> Result<Self, CpuError> {
         for (edge, _) in scene.mesh.edges.iter().enumerate() {
             let length = scene.mesh.edge_length(edge);
             if !(1e-18..1e18).contains(&length) {
@@ -123,15 +132,15 @@ impl Cpu {
         let (low, high) = scene.mesh.bounds();
         let origin = (low + high) / 2.0;
         let count = scene.mesh.particles.len();
-        let size = count.div_ceil((count as f64 / PART as f64).round().max(1.0) as usize);
-        let order = order::of(&scene.mesh, size);
+        let size = count.div_ceil(parts.clamp(1, count));
+        let order = order::particles(&scene.mesh.particles, &scene.mesh.edges, size);
         let mut places = vec![(0, 0); count];
         for (k, &particle) in order.iter().enumerate() {
             places[particle as usize] = ((k / size) as u32, (k % size) as u32);
         }
         let mut bodies: Vec<Body> =
             order.chunks(size).map(|list| body(scene, origin, list)).collect::<Result<_, _>>()?;
-        let parts = parts(scene, &places, &bodies);
+        let parts = share_out(scene, &places, &bodies);
         for (number, part) in parts.iter().enumerate() {
             part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
         }
@@ -324,7 +333,7 @@ fn body(scene: &Scene, origin: Vec3, list: &[u32]) -> Result<Body, CpuError> {
 }
 
 /// The edges of a scene, shared out: each to the part of the end that comes first.
-fn parts(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
+fn share_out(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
     let mut lists = vec![(Vec::new(), Vec::new()); bodies.len()];
     for (number, ends) in scene.mesh.edges.iter().enumerate() {
         // An element looks the same from both ends.
@@ -342,4 +351,9 @@ fn parts(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
     }
     let lists = lists.into_iter().zip(bodies);
     lists.map(|((inner, outer), body)| Part::new(body.motion.len(), inner, outer)).collect()
+}
+
+/// The instruction set the engine uses on this machine.
+pub fn instruction_set() -> &'static str {
+    if vectors::available().is_some() { "AVX2" } else { "what every machine has" }
 }

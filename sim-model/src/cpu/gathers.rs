@@ -7,6 +7,7 @@ use super::{
     element::{self, BLOCK, Factors, Lanes},
     swap::Swap,
 };
+use crate::order;
 
 /// A particle: x, y, z, 0 of position, then of velocity.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +44,9 @@ impl Gathers {
         let mut list: Vec<Placed> = inner.into_iter().chain(outer).collect();
         list.sort_by_key(|e| e.class);
         for class in list.chunk_by(|a, b| a.class == b.class) {
-            for chunk in spread(class).chunks(BLOCK) {
+            let ends: Vec<[u32; 2]> = class.iter().map(|e| e.ends).collect();
+            let ordered: Vec<Placed> = order::edges(&ends).iter().map(|&k| class[k as usize]).collect();
+            for chunk in ordered.chunks(BLOCK) {
                 let lanes: Lanes8<Placed> = std::array::from_fn(|l| chunk.get(l).copied());
                 // Lanes without an edge look at the first one's particles.
                 let end = |which: usize| lanes.map(|e| e.unwrap_or(chunk[0]).ends[which]);
@@ -154,19 +157,4 @@ fn add(how: impl Swap, rows: &[Force], columns: &mut Columns<3>) {
         let [x, y, z, _] = how.transpose([pair(0), pair(1), pair(2), pair(3)]);
         columns.add(k * BLOCK, [x, y, z]);
     }
-}
-
-/// Puts edges that share a particle apart: an addition to a force has to wait for the one before.
-fn spread(list: &[Placed]) -> Vec<Placed> {
-    const GROUP: u32 = 32;
-    let mut list = list.to_vec();
-    list.sort_unstable_by_key(|e| (e.ends, e.number));
-    let mut keyed: Vec<((u32, usize, usize), Placed)> = Vec::with_capacity(list.len());
-    for same_start in list.chunk_by(|a, b| a.ends[0] == b.ends[0]) {
-        for (rank, edge) in same_start.iter().enumerate() {
-            keyed.push(((edge.ends[0] / GROUP, rank, keyed.len()), *edge));
-        }
-    }
-    keyed.sort_unstable_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, edge)| edge).collect()
 }

@@ -1,26 +1,42 @@
-//! An order of particles in which neighbours in space are neighbours in memory.
+//! An order of particles and edges in which neighbours in space are neighbours in memory.
 //!
 //! In a mesh that fills a grid, whole rows of edges then lead from consecutive particles to consecutive
 //! particles, and vectors of them are loaded at once; in any other mesh nearby particles share cache lines.
 
-use crate::mesh::{Mesh, Vec3};
+use crate::mesh::Vec3;
 
 /// Particles of a stretch so small that order within it no longer matters.
 const LEAF: usize = 32;
 
 /// Particle numbers in an order that depends on the mesh alone; stretches of `part` are compact.
-pub(super) fn of(mesh: &Mesh, part: usize) -> Vec<u32> {
-    by_grid(mesh).unwrap_or_else(|| by_place(&mesh.particles, part))
+pub(crate) fn particles(points: &[Vec3], edges: &[[u32; 2]], part: usize) -> Vec<u32> {
+    by_grid(points, edges).unwrap_or_else(|| by_place(points, part))
+}
+
+/// Edge numbers in the order of their particles, but those that share a start apart: an addition to a force has
+/// to wait for the one before.
+pub(crate) fn edges(edges: &[[u32; 2]]) -> Vec<u32> {
+    const GROUP: u32 = 32;
+    let mut order: Vec<u32> = (0..edges.len() as u32).collect();
+    let ends = |k: u32| edges[k as usize];
+    order.sort_unstable_by_key(|&k| (ends(k), k));
+    let mut keyed = Vec::with_capacity(order.len());
+    for same_start in order.chunk_by(|&a, &b| ends(a)[0] == ends(b)[0]) {
+        keyed.extend(same_start.iter().enumerate().map(|(rank, &k)| (ends(k)[0] / GROUP, rank, ends(k), k)));
+    }
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(.., k)| k).collect()
 }
 
 /// Layer by layer and row by row, if the particles fill most of a grid along the axes. Rows are in two halves,
 /// as the squares of a chess board: the diagonals of a lattice alternate.
-fn by_grid(mesh: &Mesh) -> Option<Vec<u32>> {
-    let shortest = (0..mesh.edges.len()).map(|k| mesh.edge_length(k)).fold(f64::INFINITY, f64::min);
+fn by_grid(points: &[Vec3], edges: &[[u32; 2]]) -> Option<Vec<u32>> {
+    let length = |&[a, b]: &[u32; 2]| (points[a as usize] - points[b as usize]).norm();
+    let shortest = edges.iter().map(length).fold(f64::INFINITY, f64::min);
     let ranks: [(Vec<u32>, u64); 3] =
-        std::array::from_fn(|axis| ranks(mesh.particles.iter().map(|p| p[axis]), 0.1 * shortest));
+        std::array::from_fn(|axis| ranks(points.iter().map(|p| p[axis]), 0.1 * shortest));
     let sites = ranks.iter().fold(1u64, |n, (_, count)| n.saturating_mul(*count));
-    if sites > 2 * mesh.particles.len() as u64 {
+    if sites > 2 * points.len() as u64 {
         return None;
     }
     // The longest side counts layers: few edges lead from one part to the next.
@@ -28,7 +44,7 @@ fn by_grid(mesh: &Mesh) -> Option<Vec<u32>> {
     axes.sort_by_key(|&axis| std::cmp::Reverse(ranks[axis].1));
     let [layer, row, column] = [axes[0], axes[2], axes[1]];
     let at = |axis: usize, k: u32| ranks[axis].0[k as usize];
-    let mut order: Vec<u32> = (0..mesh.particles.len() as u32).collect();
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
     order.sort_unstable_by_key(|&k| {
         let colour = (at(0, k) + at(1, k) + at(2, k)) % 2;
         (at(layer, k), at(row, k), colour, at(column, k), k)
@@ -88,11 +104,17 @@ mod tests {
         #[test]
         fn every_particle_once(points in prop::collection::vec(prop::array::uniform3(-3i8..3), 2..300), part in 1usize..200) {
             let particles: Vec<Vec3> = points.into_iter().map(|p| Vec3::from(p.map(f64::from))).collect();
-            let mesh = Mesh { particles, edges: vec![[0, 1]], ..Mesh::default() };
-            for mut order in [of(&mesh, part), by_place(&mesh.particles, part)] {
+            for mut order in [super::particles(&particles, &[[0, 1]], part), by_place(&particles, part)] {
                 order.sort_unstable();
-                prop_assert!(order.into_iter().eq(0..mesh.particles.len() as u32));
+                prop_assert!(order.into_iter().eq(0..particles.len() as u32));
             }
+        }
+
+        #[test]
+        fn every_edge_once(ends in prop::collection::vec(prop::array::uniform2(0u32..90), 0..300)) {
+            let mut order = edges(&ends);
+            order.sort_unstable();
+            prop_assert!(order.into_iter().eq(0..ends.len() as u32));
         }
     }
 
@@ -117,13 +139,13 @@ mod tests {
     fn a_box_is_ordered_by_layers() {
         let mut mesh = Lattice { size: [9, 4, 3], pitch: 1.0, center: Vec3::zeros() }.mesh().unwrap();
         mesh.particles.iter_mut().enumerate().for_each(|(k, p)| p.x += 1e-3 * (k % 7) as f64);
-        let order = by_grid(&mesh).unwrap();
+        let order = by_grid(&mesh.particles, &mesh.edges).unwrap();
         for (layer, particles) in order.chunks(12).enumerate() {
             for &k in particles {
                 assert_eq!(k as usize % 9, layer);
             }
         }
         mesh.particles.iter_mut().enumerate().for_each(|(k, p)| *p += Vec3::repeat((k as f64).sin()));
-        assert_eq!(by_grid(&mesh), None);
+        assert_eq!(by_grid(&mesh.particles, &mesh.edges), None);
     }
 }
