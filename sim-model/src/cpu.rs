@@ -1,8 +1,8 @@
 //! The f32 engine: the same equations as the reference, as fast as this machine does them.
 //!
 //! - Particles of any mesh are ordered by place (`order`) and cut into compact parts (`part`).
-//! - Elements are computed eight at a time (`element`), where possible between runs of consecutive particles
-//!   (`edges`). Parts compute their edges without help of others, then move their particles (`body`).
+//! - Elements are computed eight at a time (`element`), where possible between rows of consecutive particles
+//!   (`windows`), else one by one (`gathers`). Parts compute their edges without help of others, then move their particles (`body`).
 //! - Positions are relative to the middle of the object, and what rounding takes from positions and velocities
 //!   is kept and added again.
 //!
@@ -23,6 +23,7 @@ mod edges;
 mod element;
 mod gathers;
 mod part;
+mod setup;
 mod swap;
 mod windows;
 
@@ -31,11 +32,10 @@ use crate::{
     mesh::Vec3,
     order,
     reference::ElementForces,
-    scene::{Change, Drive, Scene, Support, Timeline},
+    scene::{Change, Drive, Scene, Timeline},
     vectors::{self, Vectors},
 };
 use body::Body;
-use edges::Placed;
 use element::Factors;
 use part::Part;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
@@ -91,56 +91,36 @@ pub struct Cpu {
     next_change: usize,
 }
 
-/// A value as f32, unless it would become infinite or, not being zero, nothing.
-fn single(value: f64, what: impl Fn() -> String) -> Result<f32, CpuError> {
-    let narrow = value as f32;
-    if narrow.is_normal() || value == 0.0 {
-        return Ok(narrow);
-    }
-    Err(CpuError::Range { what: what(), value })
-}
-
 impl Cpu {
     /// An engine at the start of a scene, on so many threads.
     pub fn new(scene: &Scene, threads: usize) -> Result<Self, CpuError> {
+        Self::with_parts(scene, threads, Self::parts_of(scene))
+    }
+
+    /// Into how many parts an object is cut, and thus how many threads can share it.
+    pub fn parts_of(scene: &Scene) -> usize {
         let particles = scene.mesh.particles.len();
         // Even, for two threads; a small object is quicker alone.
-        let parts = if particles < PART / 2 { 1 } else { particles.div_ceil(PART).next_multiple_of(2) };
-        Self::with_parts(scene, threads, parts)
+        if particles < PART / 2 { 1 } else { particles.div_ceil(PART).next_multiple_of(2) }
     }
 
     /// The same with the object cut into about so many parts, at most one per thread being computed at a time.
     /// Other parts, other order of additions: the bits depend on it.
     pub fn with_parts(scene: &Scene, threads: usize, parts: usize) -> Result<Self, CpuError> {
-        for (edge, _) in scene.mesh.edges.iter().enumerate() {
-            let length = scene.mesh.edge_length(edge);
-            if !(1e-18..1e18).contains(&length) {
-                return Err(CpuError::Length { edge, length });
-            }
-        }
-        let classes = scene.materials.iter().map(|named| {
-            let (m, h) = (named.material, scene.step);
-            let of = |what: &'static str| move || format!("{what} of material `{}`", named.name);
-            Ok(Factors {
-                spring: single(-m.k(), of("k"))?,
-                damper: single(-m.c(), of("c"))?,
-                step: single(h, || "the step".to_owned())?,
-                flow: single(h * m.flow(), of("the flow per step"))?,
-            })
-        });
-        let classes = classes.collect::<Result<_, _>>()?;
+        setup::check(scene)?;
+        let classes = setup::classes(scene)?;
         let (low, high) = scene.mesh.bounds();
         let origin = (low + high) / 2.0;
         let count = scene.mesh.particles.len();
-        let size = count.div_ceil(parts.clamp(1, count));
+        let size = count.div_ceil(parts.clamp(1, count.max(1))).max(1);
         let order = order::particles(&scene.mesh.particles, &scene.mesh.edges, size);
         let mut places = vec![(0, 0); count];
         for (k, &particle) in order.iter().enumerate() {
             places[particle as usize] = ((k / size) as u32, (k % size) as u32);
         }
         let mut bodies: Vec<Body> =
-            order.chunks(size).map(|list| body(scene, origin, list)).collect::<Result<_, _>>()?;
-        let parts = share_out(scene, &places, &bodies);
+            order.chunks(size).map(|list| setup::body(scene, origin, list)).collect::<Result<_, _>>()?;
+        let parts = setup::share_out(scene, &places, &bodies)?;
         for (number, part) in parts.iter().enumerate() {
             part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
         }
@@ -278,7 +258,7 @@ impl Cpu {
             Drive::Force(force) => body.external.set(k, 0, force.iter().map(|&c| c as f32)),
             Drive::Move(segment) => {
                 body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
-                body.low.set(k, 3, segment.velocity.iter().map(|&c| remainder(c)));
+                body.low.set(k, 3, segment.velocity.iter().map(|&c| setup::remainder(c)));
             }
         }
     }
@@ -304,53 +284,6 @@ impl Cpu {
             }
         });
     }
-}
-
-/// What f32 leaves of a value.
-fn remainder(value: f64) -> f32 {
-    (value - f64::from(value as f32)) as f32
-}
-
-/// The particles of a list at the start of a scene.
-fn body(scene: &Scene, origin: Vec3, list: &[u32]) -> Result<Body, CpuError> {
-    let mut body = Body::new(list.len());
-    for (k, &particle) in list.iter().enumerate() {
-        let p = particle as usize;
-        let held = scene.support[p] == Support::Pinned;
-        let velocity = if held { Vec3::zeros() } else { scene.velocity[p] };
-        let place = scene.mesh.particles[p] - origin;
-        for (c, &value) in place.iter().chain(velocity.iter()).enumerate() {
-            let high = single(value, || format!("position or velocity of particle {p}"))?;
-            body.motion.set(k, c, [high]);
-            body.low.set(k, c, [remainder(value)]);
-        }
-        if scene.is_free(p) {
-            body.mobility[k] =
-                single(scene.step / scene.mass[p], || format!("step over mass of particle {p}"))?;
-        }
-    }
-    Ok(body)
-}
-
-/// The edges of a scene, shared out: each to the part of the end that comes first.
-fn share_out(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
-    let mut lists = vec![(Vec::new(), Vec::new()); bodies.len()];
-    for (number, ends) in scene.mesh.edges.iter().enumerate() {
-        // An element looks the same from both ends.
-        let mut ends = ends.map(|p| places[p as usize]);
-        ends.sort_unstable();
-        let [(part, start), (other, end)] = ends;
-        let (class, u) = (scene.edge_material[number], scene.extension[number] as f32);
-        let edge = Placed { ends: [start, end], class, u, number: number as u32 };
-        let (inner, outer) = &mut lists[part as usize];
-        if part == other {
-            inner.push(edge);
-        } else {
-            outer.push((edge, other));
-        }
-    }
-    let lists = lists.into_iter().zip(bodies);
-    lists.map(|((inner, outer), body)| Part::new(body.motion.len(), inner, outer)).collect()
 }
 
 /// The instruction set the engine uses on this machine.

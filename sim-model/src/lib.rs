@@ -34,6 +34,6 @@ pub mod scaling;
 pub mod scene;
 pub mod stability;
 pub mod tem;
-mod vectors;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod vectors;

@@ -194,6 +194,8 @@ fn what_f32_cannot_hold_is_refused() {
     assert!(matches!(refused(stiff), CpuError::Range { .. }));
     assert!(matches!(refused(|scene| scene.mass[3] = 1e60), CpuError::Range { .. }));
     assert!(matches!(refused(|scene| scene.velocity[3].y = 1e60), CpuError::Range { .. }));
+    assert!(matches!(refused(|scene| scene.extension[2] = 1e60), CpuError::Range { .. }));
+    assert!(matches!(refused(|scene| scene.forces[0].force.x = 1e60), CpuError::Range { .. }));
     let text = refused(|scene| scene.mass[3] = 1e60).to_string();
     assert!(text.contains("particle 3") && text.contains("f64"), "{text}");
 }

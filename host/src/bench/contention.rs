@@ -11,61 +11,70 @@ use std::{
 pub struct Contention {
     /// Cores in use by other processes, on average.
     pub others_cores: f64,
-    /// Share of its time that a thread of this process could have run but had to wait for a core.
+    /// Share of the time that threads of this process could have run but had to wait for a core.
     pub waiting: f64,
 }
 
 impl Contention {
-    /// Whether a time on several threads means anything.
-    pub fn is_quiet(self) -> bool {
-        self.others_cores < 0.1 && self.waiting < 0.02
+    /// Whether nobody else was in the way of so many threads.
+    pub fn is_quiet(self, threads: usize) -> bool {
+        self.waiting < 0.02 && (threads == 1 || self.others_cores < 0.1)
     }
 }
 
-/// Counters at one moment.
+/// Counters at one moment, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Counters {
     at: Instant,
-    /// Seconds of all cores at work.
+    /// All cores at work.
     busy: f64,
-    /// Seconds of this process at work, and waiting for a core.
+    /// This process at work, and waiting for a core.
     own: f64,
     waiting: f64,
 }
 
-/// Adds up what happens between starts and stops.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Watch {
-    wall: f64,
-    others: f64,
-    waiting: f64,
-    unknown: bool,
+/// A stretch of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// How long it was.
+    pub took: Duration,
+    /// Seconds of other processes at work and of threads that waited; unless this system does not say.
+    seen: Option<(f64, f64)>,
 }
 
-impl Watch {
-    /// Runs some work; returns how long it took.
-    pub fn time(&mut self, work: impl FnOnce()) -> Duration {
+impl Stretch {
+    /// Times some work.
+    pub fn of(work: impl FnOnce()) -> Self {
         let before = counters();
         let started = Instant::now();
         work();
         let took = started.elapsed();
-        match (before, counters()) {
-            (Some(a), Some(b)) => {
-                self.wall += (b.at - a.at).as_secs_f64();
-                self.others += (b.busy - a.busy) - (b.own - a.own);
-                self.waiting += b.waiting - a.waiting;
-            }
-            _ => self.unknown = true,
-        }
-        took
+        let seen = before.zip(counters()).map(|(a, b)| {
+            let own = b.own - a.own;
+            (
+                b.busy - a.busy - own,
+                (b.waiting - a.waiting) * (took.as_secs_f64() / (b.at - a.at).as_secs_f64()),
+            )
+        });
+        Self { took, seen }
     }
 
-    /// What was seen, for work on so many threads; nothing if this system does not say.
-    pub fn contention(&self, threads: usize) -> Option<Contention> {
-        (!self.unknown && self.wall > 0.0).then(|| Contention {
-            others_cores: (self.others / self.wall).max(0.0),
-            waiting: (self.waiting / self.wall / threads as f64).max(0.0),
-        })
+    /// Whether a thread of this process had to wait for a core for more than a fiftieth of the time.
+    pub fn is_disturbed(&self) -> bool {
+        self.seen.is_none_or(|(_, waiting)| waiting > 0.02 * self.took.as_secs_f64())
+    }
+
+    /// What was seen over some stretches; nothing if this system does not say.
+    pub fn contention(stretches: &[Self]) -> Option<Contention> {
+        let wall: f64 = stretches.iter().map(|s| s.took.as_secs_f64()).sum();
+        let mut sum = Contention::default();
+        for stretch in stretches {
+            let (others, waiting) = stretch.seen?;
+            sum.others_cores += others / wall;
+            sum.waiting += waiting / wall;
+        }
+        let share = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
+        Some(Contention { others_cores: share(sum.others_cores), waiting: share(sum.waiting) })
     }
 }
 
@@ -116,19 +125,22 @@ mod tests {
 
     #[test]
     fn busy_is_not_quiet() {
-        assert!(Contention::default().is_quiet());
-        assert!(!Contention { others_cores: 0.5, waiting: 0.0 }.is_quiet());
-        assert!(!Contention { others_cores: 0.0, waiting: 0.1 }.is_quiet());
+        let seen = |others_cores, waiting| Contention { others_cores, waiting };
+        assert!(seen(0.0, 0.0).is_quiet(2) && seen(0.5, 0.0).is_quiet(1));
+        assert!(!seen(0.5, 0.0).is_quiet(2) && !seen(0.0, 0.1).is_quiet(1));
     }
 
-    /// Two threads on one core's worth of work wait for each other; here only that time is counted at all.
     #[test]
-    fn a_watch_measures_time() {
-        let mut watch = Watch::default();
-        let took = watch.time(|| std::thread::sleep(Duration::from_millis(30)));
-        assert!(took >= Duration::from_millis(30));
-        if cfg!(target_os = "linux") {
-            assert!(watch.contention(1).is_some());
-        }
+    fn stretches_add_up() {
+        let stretch =
+            |others, waiting| Stretch { took: Duration::from_secs(2), seen: Some((others, waiting)) };
+        assert!(stretch(0.0, 0.1).is_disturbed() && !stretch(2.0, 0.01).is_disturbed());
+        let sum = Stretch::contention(&[stretch(1.0, 0.0), stretch(0.0, 0.4)]).unwrap();
+        assert_eq!((sum.others_cores, sum.waiting), (0.25, 0.1));
+        let unknown = Stretch { took: Duration::from_secs(1), seen: None };
+        assert!(unknown.is_disturbed() && Stretch::contention(&[unknown]).is_none());
+        let slept = Stretch::of(|| std::thread::sleep(Duration::from_millis(30)));
+        assert!(slept.took >= Duration::from_millis(30));
+        assert_eq!(slept.seen.is_some(), cfg!(target_os = "linux"));
     }
 }

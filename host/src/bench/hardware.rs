@@ -12,7 +12,8 @@ fn routed_clock(folder: &Path, target: &str) -> Result<f64, String> {
     let path = folder.join(target).join("report.json");
     let text = std::fs::read_to_string(&path)
         .map_err(|_| format!("no clock: there is no routed report {}", path.display()))?;
-    let report: Value = serde_json::from_str(&text).map_err(|e| format!("no clock: {}: {e}", path.display()))?;
+    let report: Value =
+        serde_json::from_str(&text).map_err(|e| format!("no clock: {}: {e}", path.display()))?;
     match (report["routed"].as_bool(), report["fmax_mhz"].as_f64()) {
         (Some(true), Some(clock)) if clock > 0.0 => Ok(clock),
         _ => Err(format!("no clock: the design of {} is not routed", path.display())),
@@ -66,7 +67,8 @@ mod tests {
         };
         assert!(routed_clock(folder.path(), "acorn").unwrap_err().contains("report.json"));
         assert_eq!(report(r#"{"routed": true, "fmax_mhz": 104.5}"#), Ok(104.5));
-        for bad in ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
+        for bad in
+            ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
         {
             assert!(report(bad).is_err(), "{bad}");
         }
@@ -76,6 +78,10 @@ mod tests {
         // 729 particles, 3672 edges and the pauses, at 100 MHz.
         assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 729 + 7), Some(100.0)));
         assert!((acorn.ms_per_step.unwrap() - 0.04435).abs() < 1e-9);
-        assert!(rows.iter().filter(|r| r.engine != "hardware acorn").all(|r| r.ms_per_step.is_none() && r.note.is_some()));
+        assert!(
+            rows.iter()
+                .filter(|r| r.engine != "hardware acorn")
+                .all(|r| r.ms_per_step.is_none() && r.note.is_some())
+        );
     }
 }

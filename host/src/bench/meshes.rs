@@ -51,11 +51,8 @@ fn disorder(scene: &Scene) -> Scene {
     let mut random = Random(2);
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
     let (place, edge_place) = (random.permutation(particles), random.permutation(edges));
-    let mut mesh = Mesh {
-        particles: vec![Vec3::zeros(); particles],
-        edges: vec![[0; 2]; edges],
-        ..Mesh::default()
-    };
+    let mut mesh =
+        Mesh { particles: vec![Vec3::zeros(); particles], edges: vec![[0; 2]; edges], ..Mesh::default() };
     for (old, &new) in place.iter().enumerate() {
         mesh.particles[new] = scene.mesh.particles[old];
     }

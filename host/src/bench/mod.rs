@@ -1,18 +1,19 @@
 //! How fast every engine is on this machine, measured in one run.
 //!
-//! Engines take turns, a few hundredths of a second each, many times over: what disturbs the machine disturbs
-//! all of them. A row is the median of an engine's turns. Who else used the machine meanwhile is part of it.
+//! Engines take turns, a hundredth of a second or two each, many times over. Turns in which a thread had to wait
+//! for a core are counted, but left out if enough others remain; a row is the median of those. Who else used
+//! the machine meanwhile is part of the row, and decides whether it is valid.
 
 mod contention;
 mod hardware;
 pub mod meshes;
 mod scatter;
 
-pub use contention::{Contention, Watch};
+pub use contention::{Contention, Stretch};
 pub use scatter::Scatter;
 
 use crate::engine::{self, Engine, EngineKind, EngineOptions};
-use nendo_model::{blocks::Inverse, numbers::Profile, reference::Integrator, scene::Scene};
+use nendo_model::{blocks::Inverse, cpu::Cpu, numbers::Profile, reference::Integrator, scene::Scene};
 use serde::Serialize;
 use std::{path::Path, time::Duration};
 
@@ -35,9 +36,11 @@ pub struct Row {
     pub edges_per_s: Option<f64>,
     /// Smallest, a quarter, three quarters, largest of the turns in ms.
     pub spread_ms: Option<[f64; 4]>,
-    /// How many turns.
+    /// How many turns were counted.
     pub turns: usize,
-    /// Who else used the machine.
+    /// How many turns had to wait for a core.
+    pub disturbed_turns: usize,
+    /// Who else used the machine in the turns that were counted.
     pub contention: Option<Contention>,
     /// Clocks per step, for hardware.
     pub cycles_per_step: Option<u64>,
@@ -58,26 +61,30 @@ pub struct Effort {
     pub turn: Duration,
 }
 
+/// With fewer undisturbed turns than this, all turns are counted, and the row is not valid.
+const ENOUGH: usize = 5;
+
 /// Something to be timed.
 struct Runner {
     engine: String,
     threads: usize,
+    /// What is special about it.
+    note: Option<String>,
     advance: Box<dyn FnMut(u64)>,
     steps: u64,
-    turns: Vec<f64>,
-    watch: Watch,
+    turns: Vec<Stretch>,
 }
 
 impl Runner {
     fn new(engine: &str, threads: usize, advance: impl FnMut(u64) + 'static) -> Self {
-        let advance = Box::new(advance);
-        Self { engine: engine.to_owned(), threads, advance, steps: 1, turns: Vec::new(), watch: Watch::default() }
+        let (engine, advance) = (engine.to_owned(), Box::new(advance));
+        Self { engine, threads, note: None, advance, steps: 1, turns: Vec::new() }
     }
 
     /// Finds out how many steps a turn has.
     fn prepare(&mut self, turn: Duration) {
         loop {
-            let took = Watch::default().time(|| (self.advance)(self.steps));
+            let took = Stretch::of(|| (self.advance)(self.steps)).took;
             if took * 2 >= turn || self.steps >= 1 << 20 {
                 let share = turn.as_secs_f64() / took.as_secs_f64().max(1e-9);
                 self.steps = ((self.steps as f64 * share) as u64).max(1);
@@ -89,23 +96,26 @@ impl Runner {
 
     fn take_turn(&mut self) {
         let (advance, steps) = (&mut self.advance, self.steps);
-        let took = self.watch.time(|| advance(steps));
-        self.turns.push(took.as_secs_f64() * 1e3 / steps as f64);
+        self.turns.push(Stretch::of(|| advance(steps)));
     }
 
-    fn row(mut self, size: &str, scene: &Scene) -> Row {
-        self.turns.sort_by(f64::total_cmp);
-        let at = |share: f64| self.turns[((self.turns.len() - 1) as f64 * share).round() as usize];
+    fn row(self, size: &str, scene: &Scene) -> Row {
+        let all = self.turns.len();
+        let quiet: Vec<Stretch> = self.turns.iter().filter(|t| !t.is_disturbed()).copied().collect();
+        let (disturbed_turns, enough) = (all - quiet.len(), quiet.len() >= ENOUGH.min(all));
+        let counted = if enough { quiet } else { self.turns };
+        let mut times: Vec<f64> =
+            counted.iter().map(|t| t.took.as_secs_f64() * 1e3 / self.steps as f64).collect();
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
         let (median, edges) = (at(0.5), scene.mesh.edges.len());
-        let contention = self.watch.contention(self.threads);
-        let note = match contention {
-            _ if self.threads == 1 => None,
+        let contention = Stretch::contention(&counted);
+        let trouble = match contention {
             None => Some("not valid: this system does not say who else uses it".to_owned()),
-            Some(c) if c.is_quiet() => None,
+            Some(c) if enough && c.is_quiet(self.threads) => None,
             Some(c) => Some(format!(
-                "not valid: the machine was busy: others used {:.2} cores, threads waited {:.1} % of the time",
-                c.others_cores,
-                100.0 * c.waiting
+                "not valid: the machine was busy: others used {:.2} cores, {disturbed_turns} of {all} turns had to wait",
+                c.others_cores
             )),
         };
         Row {
@@ -117,10 +127,11 @@ impl Runner {
             ms_per_step: Some(median),
             edges_per_s: Some(edges as f64 / median * 1e3),
             spread_ms: Some([at(0.0), at(0.25), at(0.75), at(1.0)]),
-            turns: self.turns.len(),
+            turns: times.len(),
+            disturbed_turns,
             contention,
-            valid: note.is_none(),
-            note,
+            valid: trouble.is_none(),
+            note: trouble.or(self.note),
             ..Row::default()
         }
     }
@@ -152,7 +163,11 @@ pub fn measure(size: &str, scene: &Scene, effort: Effort, reports: &Path) -> any
             }
             let mut engine: Box<dyn Engine> = engine::open(scene, &options(kind, threads))?;
             // CPU engines do not fail; what they compute is tested elsewhere.
-            runners.push(Runner::new(name, threads, move |n| drop(engine.advance(n))));
+            let mut runner = Runner::new(name, threads, move |n| drop(engine.advance(n)));
+            if kind == EngineKind::F32 && threads > 1 && Cpu::parts_of(scene) == 1 {
+                runner.note = Some("too small to share: one thread".to_owned());
+            }
+            runners.push(runner);
         }
     }
     runners.iter_mut().for_each(|r| r.prepare(effort.turn));

@@ -13,7 +13,7 @@ use std::{path::PathBuf, time::Duration};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Engines take turns; a row is the median of its turns. `scatter` is the loop one writes first, for comparison.
+Engines take turns; a row is the median of the turns that had a core to themselves. `scatter` is the loop one writes first, for comparison.
 Hardware: the cycles of a step times the clock of a routed report.
 Examples:
   nendo bench --quick
@@ -49,8 +49,11 @@ fn plan(args: &Args) -> Vec<(String, Box<dyn Fn() -> Result<Scene, Failure>>)> {
     if !args.sizes.is_empty() {
         return args.sizes.iter().map(|s| regular(s)).collect();
     }
-    let (boxes, shuffled, tetrahedra) =
-        if args.quick { (&STANDARD[..2], "15x15x16", "11x11x11") } else { (&STANDARD[..], "32x32x32", "24x24x24") };
+    let (boxes, shuffled, tetrahedra) = if args.quick {
+        (&STANDARD[..2], "15x15x16", "11x11x11")
+    } else {
+        (&STANDARD[..], "32x32x32", "24x24x24")
+    };
     let mut list: Vec<(String, Make)> = boxes.iter().map(|s| regular(s)).collect();
     list.push((
         format!("{shuffled} shuffled"),
@@ -66,7 +69,7 @@ fn plan(args: &Args) -> Vec<(String, Box<dyn Fn() -> Result<Scene, Failure>>)> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let effort = match args.quick {
         true => Effort { turns: 7, turn: Duration::from_millis(8) },
-        false => Effort { turns: 25, turn: Duration::from_millis(40) },
+        false => Effort { turns: 40, turn: Duration::from_millis(20) },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     console.say(format!("{}, {cores} cores, vectors: {}", processor(), cpu::instruction_set()));
@@ -104,13 +107,15 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     Ok(report)
 }
 
-const HEAD: &str = "engine              size               threads  ms per step   (quartiles)         M edges/s";
+const HEAD: &str =
+    "engine              size               threads  ms per step   (quartiles)         M edges/s";
 
 fn line(row: &Row) -> String {
     let threads = row.threads.map_or("-".to_owned(), |t| t.to_string());
     let mut text = format!("{:<19} {:<18} {threads:>7}", row.engine, row.size);
     if let (Some(ms), Some(rate)) = (row.ms_per_step, row.edges_per_s) {
-        let spread = row.spread_ms.map_or(String::new(), |[_, low, high, _]| format!("({low:.4} - {high:.4})"));
+        let spread =
+            row.spread_ms.map_or(String::new(), |[_, low, high, _]| format!("({low:.4} - {high:.4})"));
         text += &format!(" {ms:>12.4}   {spread:<19} {:>9.1}", rate / 1e6);
     }
     if let Some(cycles) = row.cycles_per_step {
@@ -124,7 +129,8 @@ fn line(row: &Row) -> String {
 
 /// How the f32 engine compares with the plain loop, and its threads with one.
 fn compare(size: &str, rows: &[Row], cores: usize) -> Value {
-    let of = |engine: &str, threads: usize| rows.iter().find(|r| r.engine == engine && r.threads == Some(threads));
+    let of =
+        |engine: &str, threads: usize| rows.iter().find(|r| r.engine == engine && r.threads == Some(threads));
     let ms = |row: Option<&Row>| row.and_then(|r| r.ms_per_step);
     let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
     let one = of("f32", 1);
@@ -133,17 +139,20 @@ fn compare(size: &str, rows: &[Row], cores: usize) -> Value {
         "size": size,
         "f32_over_scatter": ratio(ms(of("scatter", 1)), ms(one)),
         "f32_threads_over_one": ratio(ms(one), ms(all)),
-        "threads_valid": all.map(|r| r.valid),
+        "f32_over_scatter_valid": one.zip(of("scatter", 1)).map(|(a, b)| a.valid && b.valid),
+        "threads_valid": one.zip(all).map(|(a, b)| a.valid && b.valid),
     })
 }
 
 fn ratio_line(ratio: &Value) -> String {
     let times = |key: &str| ratio[key].as_f64().map_or("-".to_owned(), |r| format!("{r:.2}x"));
-    let doubt = if ratio["threads_valid"] == json!(false) { " (not valid)" } else { "" };
+    let doubt = |key: &str| if ratio[key] == json!(false) { " (not valid)" } else { "" };
     format!(
-        "  f32 over scatter {}, all threads over one {}{doubt}",
+        "  f32 over scatter {}{}, all threads over one {}{}",
         times("f32_over_scatter"),
-        times("f32_threads_over_one")
+        doubt("f32_over_scatter_valid"),
+        times("f32_threads_over_one"),
+        doubt("threads_valid")
     )
 }
 

@@ -52,7 +52,8 @@ impl Body {
     #[inline(always)]
     fn particles(&mut self, step: f32, parts: &[Part], own: usize) {
         let Self { motion, low, external, mobility, joints, force } = self;
-        let (positions_velocities, lows, forces) = (motion.columns_mut(), low.columns_mut(), force.columns_mut());
+        let (positions_velocities, lows, forces) =
+            (motion.columns_mut(), low.columns_mut(), force.columns_mut());
         let [x, y, z, p, q, r] = positions_velocities;
         let [x_low, y_low, z_low, p_low, q_low, r_low] = lows;
         for (c, force) in forces.into_iter().enumerate() {

@@ -43,7 +43,8 @@ impl Swap for Vectors {
     #[inline(always)]
     fn transpose(self, rows: [Lanes; 4]) -> [Lanes; 4] {
         let avx = self.avx;
-        let [a, b, c, d] = [pulp::cast(rows[0]), pulp::cast(rows[1]), pulp::cast(rows[2]), pulp::cast(rows[3])];
+        let [a, b, c, d] =
+            [pulp::cast(rows[0]), pulp::cast(rows[1]), pulp::cast(rows[2]), pulp::cast(rows[3])];
         let (low_ab, low_cd) = (avx._mm256_unpacklo_ps(a, b), avx._mm256_unpacklo_ps(c, d));
         let (high_ab, high_cd) = (avx._mm256_unpackhi_ps(a, b), avx._mm256_unpackhi_ps(c, d));
         [
