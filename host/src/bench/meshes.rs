@@ -76,7 +76,7 @@ pub fn tetrahedra(size: &str) -> Result<Result<Scene, MeshError>, SceneError> {
     let mut particles: Vec<Vec3> = whole.mesh.particles.iter().map(|p| p + random.vector(1.0)).collect();
     let mut list = Vec::new();
     for corners in &whole.mesh.tetrahedra {
-        if random.next() % 3 > 0 {
+        if !random.next().is_multiple_of(3) {
             list.push(*corners);
             continue;
         }

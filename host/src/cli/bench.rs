@@ -39,9 +39,11 @@ pub(super) struct Args {
 
 const STANDARD: [&str; 4] = ["9x9x9", "15x15x16", "32x32x32", "64x64x64"];
 
-/// The meshes to time, by name, made one after the other.
-fn plan(args: &Args) -> Vec<(String, Box<dyn Fn() -> Result<Scene, Failure>>)> {
-    type Make = Box<dyn Fn() -> Result<Scene, Failure>>;
+/// Makes a mesh when its turn comes.
+type Make = Box<dyn Fn() -> Result<Scene, Failure>>;
+
+/// The meshes to time, by name.
+fn plan(args: &Args) -> Vec<(String, Make)> {
     let regular = |size: &str| -> (String, Make) {
         let name = size.to_owned();
         (size.to_owned(), Box::new(move || meshes::regular(&name).map_err(Failure::input)))
