@@ -36,7 +36,9 @@ fn by_grid(points: &[Vec3], edges: &[[u32; 2]]) -> Option<Vec<u32>> {
     let ranks: [(Vec<u32>, u64); 3] =
         std::array::from_fn(|axis| ranks(points.iter().map(|p| p[axis]), 0.1 * shortest));
     let sites = ranks.iter().fold(1u64, |n, (_, count)| n.saturating_mul(*count));
-    if sites > 2 * points.len() as u64 {
+    // In a crowd all values are neighbours of neighbours: fewer sites than particles is no grid either.
+    let particles = points.len() as u64;
+    if !(particles..=2 * particles).contains(&sites) {
         return None;
     }
     // The longest side counts layers: few edges lead from one part to the next.
@@ -145,7 +147,12 @@ mod tests {
                 assert_eq!(k as usize % 9, layer);
             }
         }
+        let whole = mesh.clone();
         mesh.particles.iter_mut().enumerate().for_each(|(k, p)| *p += Vec3::repeat((k as f64).sin()));
+        assert_eq!(by_grid(&mesh.particles, &mesh.edges), None);
+        // So many particles that no coordinate is far from the next.
+        mesh.particles = (0..9999).map(|k| Vec3::repeat(f64::from(k).sin())).collect();
+        mesh.particles[..whole.particles.len()].copy_from_slice(&whole.particles);
         assert_eq!(by_grid(&mesh.particles, &mesh.edges), None);
     }
 }
