@@ -3,6 +3,7 @@
 //! Every command prints text for people on stderr and, with `--json`, exactly one JSON object on stdout.
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
+mod bench;
 mod board;
 mod compare;
 mod cosim;
@@ -38,7 +39,8 @@ const EXAMPLES: &str = "Examples:
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
   nendo scene check my.toml               is this scene file sound, stable, and within range?
-  nendo estimate block16                  memory, multipliers and rate on an FPGA";
+  nendo estimate block16                  memory, multipliers and rate on an FPGA
+  nendo bench --quick                     how fast every engine is on this machine";
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -60,6 +62,8 @@ enum Command {
     Estimate(estimate::Args),
     /// Run a target's tool flow, as far as its tools exist, and report resources and clock
     Synth(synth::Args),
+    /// Time every engine on the standard sizes, in one run
+    Bench(bench::Args),
 }
 
 /// Why a command ends badly.
@@ -86,7 +90,7 @@ impl From<anyhow::Error> for Failure {
 /// A scene that does not fit is bad input; a tool or device that does not work is a failed run.
 fn open_failure(error: OpenError) -> Failure {
     match error {
-        OpenError::Image(_) | OpenError::TooLarge(_) => Failure::input(error),
+        OpenError::Image(_) | OpenError::Cpu(_) | OpenError::TooLarge(_) => Failure::input(error),
         OpenError::Board(_) => Failure::Run(error.into(), None),
     }
 }
@@ -119,6 +123,7 @@ pub fn main() -> ExitCode {
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
         Command::Synth(args) => synth::main(&args, console),
+        Command::Bench(args) => bench::main(&args, console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),

@@ -1,6 +1,7 @@
 //! nendo's host side: engines behind one trait, and the command line.
 #![deny(unsafe_code)]
 
+pub mod bench;
 pub mod board;
 pub mod cli;
 pub mod cosim;

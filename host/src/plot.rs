@@ -18,8 +18,15 @@ pub struct Chart<'a> {
 }
 
 const SIZE: (u32, u32) = (900, 520);
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(178, 76, 42), RGBColor(90, 110, 140), RGBColor(70, 130, 90), RGBColor(120, 80, 140)];
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(178, 76, 42),
+    RGBColor(90, 110, 140),
+    RGBColor(70, 130, 90),
+    RGBColor(120, 80, 140),
+    RGBColor(200, 150, 40),
+    RGBColor(60, 60, 60),
+    RGBColor(70, 160, 180),
+];
 const TYPEFACE: &str = "Ubuntu";
 
 /// Accepts file names a picture can have.

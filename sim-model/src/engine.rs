@@ -13,12 +13,14 @@ use crate::{
     mesh::Vec3,
     mpm,
     numbers::{Numbers, PAPER_2003, PAPER_2005, Profile, WIDE},
+    order,
     overflow::Overflow,
     tem,
+    vectors::{self, Vectors, vectorize},
 };
 use lane::{Ends, Lane, Quad};
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
-use vector::{Factors, Vectors};
+use vector::Factors;
 
 /// A number contract known at compile time, so that every shift in the loops is a constant.
 trait Contract: Copy + Send + Sync {
@@ -38,7 +40,7 @@ contract!(Paper2003, PAPER_2003);
 contract!(Paper2005, PAPER_2005);
 contract!(Wide, WIDE);
 
-/// The particles' words, component-wise.
+/// The particles' words, component-wise, in an order of their own.
 #[derive(Clone, Debug)]
 struct Particles {
     x: Vec<Quad>,
@@ -53,6 +55,8 @@ struct Particles {
 pub struct Model {
     image: Image,
     particles: Particles,
+    /// Where each particle of the scene is.
+    place: Vec<u32>,
     lanes: Vec<Lane>,
     /// Scene number of each edge, in the order the lanes hold them.
     order: Vec<u32>,
@@ -66,8 +70,10 @@ pub struct Model {
 impl Model {
     /// An engine with the image loaded, on so many threads.
     pub fn new(image: Image, threads: usize) -> Self {
-        let order = (0..image.edges.len() as u32).collect();
-        Self::with_order(image, threads, order)
+        let place = places(&image);
+        let ends: Vec<[u32; 2]> =
+            image.edges.iter().map(|e| [e.start, e.end].map(|p| place[p as usize])).collect();
+        Self::placed(image, threads, order::edges(&ends), place)
     }
 
     /// The same with the edges in another order: edge `order[k]` of the image is computed k-th.
@@ -78,28 +84,43 @@ impl Model {
         let mut seen = vec![false; image.edges.len()];
         order.iter().for_each(|&k| seen[k as usize] = true);
         assert!(order.len() == seen.len() && seen.iter().all(|s| *s), "not a permutation of the edges");
+        let place = places(&image);
+        Self::placed(image, threads, order, place)
+    }
+
+    fn placed(image: Image, threads: usize, order: Vec<u32>, place: Vec<u32>) -> Self {
         let threads = threads.max(1);
         let per_lane = image.edges.len().div_ceil(threads).max(1);
         let lanes = order
             .chunks(per_lane)
-            .map(|chunk| Lane::new(chunk.iter().map(|&k| image.edges[k as usize]), image.particles.len()))
+            .map(|chunk| {
+                let placed = |&k: &u32| {
+                    let edge = image.edges[k as usize];
+                    let [start, end] = [edge.start, edge.end].map(|p| place[p as usize]);
+                    Edge { start, end, ..edge }
+                };
+                Lane::new(chunk.iter().map(placed), image.particles.len())
+            })
             .collect();
+        let mut particles = image.particles.clone();
+        image.particles.iter().zip(&place).for_each(|(p, &to)| particles[to as usize] = *p);
         let quads = |word: fn(&Particle) -> [i32; 3]| -> Vec<Quad> {
-            image.particles.iter().map(word).map(|[x, y, z]| [x, y, z, 0]).collect()
+            particles.iter().map(word).map(|[x, y, z]| [x, y, z, 0]).collect()
         };
         let (x, v, force) = (quads(|p| p.x), quads(|p| p.v), quads(|p| p.force));
         let ends = x.iter().zip(&v).map(|(x, v)| Ends::of(image.numbers(), x, v)).collect();
-        let class = image.particles.iter().map(|p| p.class).collect();
+        let class = particles.iter().map(|p| p.class).collect();
         // A pool of its own, so that `threads` means what it says.
         let pool =
             (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
         Self {
             image,
             particles: Particles { x, v, force, class, ends },
+            place,
             lanes,
             order,
             pool,
-            vectors: vector::available(),
+            vectors: vectors::available(),
             step: 0,
             next_event: 0,
             overflow: Overflow::NONE,
@@ -127,11 +148,15 @@ impl Model {
         self.overflow
     }
 
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.place.iter().map(|&p| p as usize)
+    }
+
     /// The particles' words.
     pub fn particles(&self) -> Vec<Particle> {
         let Particles { x, v, force, class, .. } = &self.particles;
         let three = |q: &Quad| [q[0], q[1], q[2]];
-        (0..x.len())
+        self.places()
             .map(|p| Particle { x: three(&x[p]), v: three(&v[p]), force: three(&force[p]), class: class[p] })
             .collect()
     }
@@ -151,13 +176,14 @@ impl Model {
     pub fn forces(&self) -> Vec<ForceSums> {
         let word = self.image.numbers().force_sum;
         let cut = |q: Quad| [q[0], q[1], q[2]].map(|c| word.wrap(c.into()) as i32);
-        let sums = (0..self.particles.x.len()).map(|p| lane::forces(&self.lanes, p));
+        let sums = self.places().map(|p| lane::forces(&self.lanes, p));
         sums.map(|(starting, ending)| ForceSums { start: cut(starting), end: cut(ending) }).collect()
     }
 
     /// Particle positions in metres.
     pub fn positions(&self) -> Vec<Vec3> {
-        self.particles.x.iter().map(|&[x, y, z, _]| self.image.position([x, y, z])).collect()
+        let at = |p: usize| self.particles.x[p];
+        self.places().map(at).map(|[x, y, z, _]| self.image.position([x, y, z])).collect()
     }
 
     /// SHA-256 of x, v (per particle) and u in the profile's storage widths.
@@ -169,7 +195,8 @@ impl Model {
     pub fn element(&self, edge: usize) -> tem::Output {
         let Edge { start, end, class, .. } = self.image.edges[edge];
         let ends = &self.particles.ends;
-        let input = lane::input(&ends[start as usize], &ends[end as usize], self.extensions()[edge]);
+        let [start, end] = [start, end].map(|p| &ends[self.place[p as usize] as usize]);
+        let input = lane::input(start, end, self.extensions()[edge]);
         let (n, k) = (self.image.numbers(), &self.image.constants);
         let class = &k.elements[usize::from(class)];
         match self.image.inverse {
@@ -180,7 +207,7 @@ impl Model {
 
     /// Writes a word as the host does between steps.
     pub fn write(&mut self, particle: u32, write: Write) {
-        let (n, p) = (self.image.numbers(), particle as usize);
+        let (n, p) = (self.image.numbers(), self.place[particle as usize] as usize);
         let Particles { x, v, force, ends, .. } = &mut self.particles;
         let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
         match write {
@@ -264,6 +291,16 @@ impl Model {
     }
 }
 
+/// Where particles are kept: near each other if they are so in the scene. Their numbers do not show in any result.
+fn places(image: &Image) -> Vec<u32> {
+    let points: Vec<Vec3> = image.particles.iter().map(|p| Vec3::from(p.x.map(f64::from))).collect();
+    let edges: Vec<[u32; 2]> = image.edges.iter().map(|e| [e.start, e.end]).collect();
+    let mut place = vec![0; points.len()];
+    let order = order::particles(&points, &edges, usize::MAX);
+    order.iter().zip(0..).for_each(|(&particle, to)| place[particle as usize] = to);
+    place
+}
+
 /// Some particles, from number `first` on, to be moved by one thread.
 struct Share<'a> {
     first: usize,
@@ -289,7 +326,7 @@ impl Share<'_> {
         let (mut overflow, mut next) = (Overflow::NONE, 0);
         while next < self.x.len() {
             // As far as vectors go; then the particle that needs the integer code.
-            next = vector::vectorize(
+            next = vectorize(
                 vectors,
                 #[inline(always)]
                 || self.vectors(factors, lanes, next),

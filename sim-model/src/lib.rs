@@ -3,6 +3,7 @@
 //! - [`scene`]: what is simulated, in SI units ([`mesh`], [`material`], scene files, built-in scenes);
 //! - [`reference`](mod@reference): the f64 reference, and [`stability`] of a scene's step;
 //! - [`numbers`]: the number contract of each profile, [`scaling`] and [`image`]: a scene in raw words;
+//! - [`cpu`]: the f32 engine, for speed;
 //! - [`tem`], [`mpm`], [`blocks`]: the hardware's modules, integer for integer; [`engine`] runs them;
 //! - [`cycles`]: how many clocks the hardware takes.
 //!
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod cpu;
 pub mod cycles;
 pub mod digest;
 pub mod engine;
@@ -25,6 +27,7 @@ pub mod material;
 pub mod mesh;
 pub mod mpm;
 pub mod numbers;
+mod order;
 pub mod overflow;
 pub mod reference;
 pub mod scaling;
@@ -33,3 +36,4 @@ pub mod stability;
 pub mod tem;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod vectors;

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 Examples:
   nendo compare cube9 --seconds 30 --plot out/error.png
   nendo compare single --profile paper-2005
+  nendo compare cube9 --engine f32
   nendo compare cube9 --engine f64 --reference rk4     the error of Euler's method itself")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -93,7 +94,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         .collect();
     let last = samples.last().copied();
     let average = samples.iter().map(|s| s.mean_percent).sum::<f64>() / samples.len().max(1) as f64;
-    let label = if options.kind.is_fixed_point() { options.profile.to_string() } else { "f64".to_owned() };
+    let label = match options.kind {
+        EngineKind::F64 => "f64".to_owned(),
+        EngineKind::F32 => "f32".to_owned(),
+        EngineKind::Model | EngineKind::Rtl => options.profile.to_string(),
+    };
     print_table(&samples, average, &label, &args.reference, console);
     if let Some(path) = &args.plot {
         let points: Vec<(f64, f64)> = samples.iter().map(|s| (s.t, s.mean_percent)).collect();

@@ -20,6 +20,7 @@ use std::{fmt::Write, path::PathBuf, time::Instant};
 Examples:
   nendo run cube9 --engine model --seconds 1 --json
   nendo run table3 --profile paper-2003 --steps 0 --probe-edge 0
+  nendo run box:64x64x64 --engine f32                  the fastest without a board
   nendo run my.toml --engine f64 --out out/my
   nendo run cube9 --engine board --device pci:0000:03:00.0 --live --seconds 10")]
 pub(super) struct Args {

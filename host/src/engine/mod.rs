@@ -1,6 +1,7 @@
 //! Engines behind one trait: what a command needs to know of whatever computes a scene.
 
 mod board;
+mod cpu;
 mod model;
 mod reference;
 
@@ -19,12 +20,13 @@ use crate::{
 use nendo_hdl::{config::Config, verilated::Options};
 use nendo_model::{
     blocks::Inverse,
+    cpu::{Cpu, CpuError},
     engine::Model,
     image::{Image, ImageError},
     mesh::Vec3,
     numbers::{Profile, text},
     overflow::Overflow,
-    reference::{Integrator, Reference},
+    reference::{ElementForces, Integrator, Reference},
     scaling::Headroom,
     scene::Scene,
 };
@@ -37,6 +39,8 @@ use std::path::{Path, PathBuf};
 pub enum EngineKind {
     /// f64 reference: the same equations without rounding
     F64,
+    /// The fast one: f32 on vectors and threads
+    F32,
     /// Bit-accurate model of the hardware
     Model,
     /// The hardware itself, compiled by Verilator: short for board with device rtl
@@ -48,7 +52,7 @@ pub enum EngineKind {
 impl EngineKind {
     /// Whether a profile applies.
     pub fn is_fixed_point(self) -> bool {
-        self != Self::F64
+        !matches!(self, Self::F64 | Self::F32)
     }
 }
 
@@ -126,6 +130,9 @@ pub enum OpenError {
     /// The scene does not fit the profile.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// The scene is beyond f32.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
     /// The board cannot be used.
     #[error(transparent)]
     Board(#[from] BoardError),
@@ -138,6 +145,7 @@ pub enum OpenError {
 pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, OpenError> {
     Ok(match options.kind {
         EngineKind::F64 => Box::new(Reference::new(scene, options.integrator)),
+        EngineKind::F32 => Box::new(Cpu::new(scene, options.threads)?),
         EngineKind::Model => {
             let image = Image::new(scene, options.profile, options.inverse)?;
             Box::new(match options.edge_order.clone() {
@@ -228,7 +236,16 @@ pub fn overflow_trouble(overflow: Overflow) -> Option<String> {
     })
 }
 
+/// What it means to people when particles fly apart.
+const DIVERGED: &str = "the simulation diverged: particles fly apart; shorten `step`";
+
 impl Probe {
+    /// From an engine that has no raw words.
+    fn unrounded(edge: usize, out: &ElementForces) -> Self {
+        let ElementForces { force, voigt_rate } = *out;
+        Self { edge, force: force.into(), voigt_rate, force_raw: None, voigt_rate_raw: None }
+    }
+
     /// One line for people.
     pub fn line(&self, profile: Option<Profile>) -> String {
         let Self { edge, force: [x, y, z], voigt_rate, .. } = self;

@@ -26,7 +26,7 @@ impl Engine for Reference {
     }
 
     fn trouble(&self) -> Option<String> {
-        self.has_diverged().then(|| "the simulation diverged: particles fly apart; shorten `step`".to_owned())
+        self.has_diverged().then(|| super::DIVERGED.to_owned())
     }
 
     fn cycles_per_step(&self) -> Option<u64> {
@@ -38,13 +38,6 @@ impl Engine for Reference {
     }
 
     fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {
-        let out = self.element(edge);
-        Ok(Probe {
-            edge,
-            force: out.force.into(),
-            voigt_rate: out.voigt_rate,
-            force_raw: None,
-            voigt_rate_raw: None,
-        })
+        Ok(Probe::unrounded(edge, &self.element(edge)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Contract,
-    vector::{self, BLOCK, Factors, Vectors},
+    vector::{self, BLOCK, Factors},
 };
 use crate::{
     blocks::InverseForm,
@@ -10,6 +10,7 @@ use crate::{
     numbers::Numbers,
     overflow::Overflow,
     tem,
+    vectors::{Vectors, vectorize},
 };
 
 /// Three words and a spare one: a vector register's worth.
@@ -148,7 +149,7 @@ fn vectorize_blocks(
     forces: &mut Forces,
     first: usize,
 ) -> usize {
-    vector::vectorize(
+    vectorize(
         vectors,
         #[inline(always)]
         || {

@@ -16,30 +16,6 @@ use std::sync::LazyLock;
 /// Items computed at once.
 pub(super) const BLOCK: usize = 8;
 
-/// An instruction set with fused multiplication and rounding on vectors.
-#[cfg(target_arch = "x86_64")]
-pub(super) type Vectors = pulp::x86::V3;
-/// No such set: never made.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) type Vectors = std::convert::Infallible;
-
-/// Runs `work` compiled for the vector instruction set.
-#[inline(always)]
-pub(super) fn vectorize<R>(vectors: Vectors, work: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    return vectors.vectorize(work);
-    #[cfg(not(target_arch = "x86_64"))]
-    match vectors {}
-}
-
-/// The vector instruction set, if this machine has it.
-pub(super) fn available() -> Option<Vectors> {
-    #[cfg(target_arch = "x86_64")]
-    return pulp::x86::V3::try_new();
-    #[cfg(not(target_arch = "x86_64"))]
-    None
-}
-
 /// The table of the inverse length as f64: base, and slope per step of the argument.
 static TABLE: LazyLock<([f64; 512], [f64; 512])> = LazyLock::new(|| {
     let entries = table::entries();

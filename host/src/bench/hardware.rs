@@ -1,0 +1,87 @@
+//! What the hardware would take: cycles of a step times the clock that a routed report supports.
+
+use super::Row;
+use crate::engine;
+use nendo_hdl::{resources::Memory, target::Target};
+use nendo_model::{blocks::Inverse, cycles::Depths, numbers::Profile, scene::Scene};
+use serde_json::Value;
+use std::path::Path;
+
+/// The clock in MHz that a target's report supports, or why there is none.
+fn routed_clock(folder: &Path, target: &str) -> Result<f64, String> {
+    let path = folder.join(target).join("report.json");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|_| format!("no clock: there is no routed report {}", path.display()))?;
+    let report: Value =
+        serde_json::from_str(&text).map_err(|e| format!("no clock: {}: {e}", path.display()))?;
+    match (report["routed"].as_bool(), report["fmax_mhz"].as_f64()) {
+        (Some(true), Some(clock)) if clock > 0.0 => Ok(clock),
+        _ => Err(format!("no clock: the design of {} is not routed", path.display())),
+    }
+}
+
+/// A row per target for one scene, with the default profile.
+pub(super) fn rows(folder: &Path, mesh: &str, scene: &Scene) -> Vec<Row> {
+    let (profile, inverse) = (Profile::Wide, Inverse::Table);
+    let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
+    // The Verilated engine is tested to take exactly these.
+    let cycles = Depths::of(profile, inverse).cycles_per_step(particles as u64, edges as u64);
+    let memory = Memory::of(&engine::config_for(scene, profile, inverse)).total();
+    let row = |target: Target| {
+        let clock = routed_clock(folder, &target.name);
+        let fits = memory <= target.brams;
+        let seconds = clock.as_ref().ok().filter(|_| fits).map(|mhz| cycles as f64 / (mhz * 1e6));
+        let note = match (fits, &clock) {
+            (false, _) => Some(format!("does not fit: {memory} block memories of {}", target.brams)),
+            (true, Err(reason)) => Some(reason.clone()),
+            (true, Ok(_)) => None,
+        };
+        Row {
+            engine: format!("hardware {}", target.name),
+            size: mesh.to_owned(),
+            particles,
+            edges,
+            ms_per_step: seconds.map(|s| s * 1e3),
+            edges_per_s: seconds.map(|s| edges as f64 / s),
+            cycles_per_step: Some(cycles),
+            clock_mhz: clock.ok(),
+            valid: seconds.is_some(),
+            note,
+            ..Row::default()
+        }
+    };
+    Target::all().into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_clock_is_invented() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = |text: &str| {
+            std::fs::create_dir_all(folder.path().join("acorn")).unwrap();
+            std::fs::write(folder.path().join("acorn/report.json"), text).unwrap();
+            routed_clock(folder.path(), "acorn")
+        };
+        assert!(routed_clock(folder.path(), "acorn").unwrap_err().contains("report.json"));
+        assert_eq!(report(r#"{"routed": true, "fmax_mhz": 104.5}"#), Ok(104.5));
+        for bad in
+            ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
+        {
+            assert!(report(bad).is_err(), "{bad}");
+        }
+        report(r#"{"routed": true, "fmax_mhz": 100}"#).unwrap();
+        let rows = rows(folder.path(), "9x9x9", &Scene::open("cube9").unwrap());
+        let acorn = rows.iter().find(|r| r.engine == "hardware acorn").unwrap();
+        // 729 particles, 3672 edges and the pauses, at 100 MHz.
+        assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 729 + 7), Some(100.0)));
+        assert!((acorn.ms_per_step.unwrap() - 0.04435).abs() < 1e-9);
+        assert!(
+            rows.iter()
+                .filter(|r| r.engine != "hardware acorn")
+                .all(|r| r.ms_per_step.is_none() && r.note.is_some())
+        );
+    }
+}

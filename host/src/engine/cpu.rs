@@ -1,0 +1,43 @@
+//! The f32 engine.
+
+use super::{Engine, Probe};
+use nendo_model::{cpu::Cpu, mesh::Vec3, overflow::Overflow, scaling::Headroom, scene::Scene};
+
+impl Engine for Cpu {
+    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+        Self::advance(self, steps);
+        Ok(())
+    }
+
+    fn step(&self) -> u64 {
+        Self::step(self)
+    }
+
+    fn positions(&mut self) -> anyhow::Result<Vec<Vec3>> {
+        Ok(Self::positions(self))
+    }
+
+    fn state_digest(&mut self) -> anyhow::Result<String> {
+        Ok(Self::state_digest(self))
+    }
+
+    fn overflow(&self) -> Overflow {
+        Overflow::NONE
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.has_diverged().then(|| super::DIVERGED.to_owned())
+    }
+
+    fn cycles_per_step(&self) -> Option<u64> {
+        None
+    }
+
+    fn headroom(&self, _: &Scene) -> Option<Headroom> {
+        None
+    }
+
+    fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {
+        Ok(Probe::unrounded(edge, &self.element(edge)))
+    }
+}

@@ -1,0 +1,292 @@
+//! The f32 engine: the same equations as the reference, as fast as this machine does them.
+//!
+//! - Particles of any mesh are ordered by place (`order`) and cut into compact parts (`part`).
+//! - Elements are computed eight at a time (`element`), where possible between rows of consecutive particles
+//!   (`windows`), else one by one (`gathers`). Parts compute their edges without help of others, then move their particles (`body`).
+//! - Positions are relative to the middle of the object, and what rounding takes from positions and velocities
+//!   is kept and added again.
+//!
+//! Parts, order of additions and every rounding depend on the scene alone: the same bits for any number of
+//! threads and any instruction set.
+//!
+//! ```
+//! use nendo_model::{cpu::Cpu, scene::Scene};
+//! let mut engine = Cpu::new(&Scene::open("box:3x3x3")?, 1)?;
+//! engine.advance(100);
+//! assert!(!engine.has_diverged());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod body;
+mod columns;
+mod edges;
+mod element;
+mod gathers;
+mod part;
+mod setup;
+mod swap;
+mod windows;
+
+use crate::{
+    digest::StateHasher,
+    mesh::Vec3,
+    order,
+    reference::ElementForces,
+    scene::{Change, Drive, Scene, Timeline},
+    vectors::{self, Vectors},
+};
+use body::Body;
+use element::Factors;
+use part::Part;
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
+
+/// Particles of a part, about: with its edges it fits the second cache.
+const PART: usize = 4096;
+
+/// Why a scene cannot be computed in f32.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CpuError {
+    /// An edge too short or too long for its square to be an ordinary f32.
+    #[error("edge {edge} is {length:e} m long: f32 needs between 1e-18 and 1e18 m; use f64")]
+    Length {
+        /// Which edge.
+        edge: usize,
+        /// Its length in metres.
+        length: f64,
+    },
+    /// A coefficient, mass, force or velocity that f32 cannot hold.
+    #[error("{what} is {value:e}, which f32 cannot hold; use f64")]
+    Range {
+        /// Which value.
+        what: String,
+        /// The value.
+        value: f64,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The engine.
+pub struct Cpu {
+    step_size: f32,
+    width: f64,
+    origin: Vec3,
+    classes: Vec<Factors>,
+    edges: Vec<[u32; 2]>,
+    edge_class: Vec<u16>,
+    /// Part and number there of each particle of the scene.
+    places: Vec<(u32, u32)>,
+    parts: Vec<Part>,
+    bodies: Vec<Body>,
+    pool: Option<ThreadPool>,
+    vectors: Option<Vectors>,
+    step: u64,
+    changes: Vec<Change>,
+    next_change: usize,
+}
+
+impl Cpu {
+    /// An engine at the start of a scene, on so many threads.
+    pub fn new(scene: &Scene, threads: usize) -> Result<Self, CpuError> {
+        Self::with_parts(scene, threads, Self::parts_of(scene))
+    }
+
+    /// Into how many parts an object is cut, and thus how many threads can share it.
+    pub fn parts_of(scene: &Scene) -> usize {
+        let particles = scene.mesh.particles.len();
+        // Even, for two threads; a small object is quicker alone.
+        if particles < PART / 2 { 1 } else { particles.div_ceil(PART).next_multiple_of(2) }
+    }
+
+    /// The same with the object cut into about so many parts, at most one per thread being computed at a time.
+    /// Other parts, other order of additions: the bits depend on it.
+    pub fn with_parts(scene: &Scene, threads: usize, parts: usize) -> Result<Self, CpuError> {
+        setup::check(scene)?;
+        let classes = setup::classes(scene)?;
+        let (low, high) = scene.mesh.bounds();
+        let origin = (low + high) / 2.0;
+        let count = scene.mesh.particles.len();
+        let size = count.div_ceil(parts.clamp(1, count.max(1))).max(1);
+        let order = order::particles(&scene.mesh.particles, &scene.mesh.edges, size);
+        let mut places = vec![(0, 0); count];
+        for (k, &particle) in order.iter().enumerate() {
+            places[particle as usize] = ((k / size) as u32, (k % size) as u32);
+        }
+        let mut bodies: Vec<Body> =
+            order.chunks(size).map(|list| setup::body(scene, origin, list)).collect::<Result<_, _>>()?;
+        let parts = setup::share_out(scene, &places, &bodies)?;
+        for (number, part) in parts.iter().enumerate() {
+            part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
+        }
+        let threads = threads.clamp(1, parts.len());
+        // A pool of its own, so that `threads` means what it says.
+        let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
+        let pool = pool.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
+        Ok(Self {
+            step_size: scene.step as f32,
+            width: scene.mesh.width(),
+            origin,
+            classes,
+            edges: scene.mesh.edges.clone(),
+            edge_class: scene.edge_material.clone(),
+            places,
+            parts,
+            bodies,
+            pool,
+            vectors: vectors::available(),
+            step: 0,
+            changes: Timeline::new(scene).changes,
+            next_change: 0,
+        })
+    }
+
+    /// The same without vector instructions: the plain code, which defines the result.
+    pub fn plain(mut self) -> Self {
+        self.vectors = None;
+        self
+    }
+
+    /// The share of edges that are computed between runs of consecutive particles, and the share of vector lanes
+    /// they fill: one and one for a perfect lattice.
+    pub fn regularity(&self) -> (f64, f64) {
+        let counts = self.parts.iter().map(Part::in_windows);
+        let (edges, lanes) = counts.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+        (f64::from(edges) / self.edges.len() as f64, f64::from(edges) / lanes.max(1) as f64)
+    }
+
+    /// Steps taken so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Position and velocity of a particle, and what rounding took from them.
+    fn motion(&self, particle: usize) -> ([f32; 6], [f32; 6]) {
+        let (part, k) = self.places[particle];
+        let body = &self.bodies[part as usize];
+        (body.motion.one(k as usize), body.low.one(k as usize))
+    }
+
+    fn three(&self, particle: usize, first: usize) -> Vec3 {
+        let (high, low) = self.motion(particle);
+        Vec3::from_fn(|c, _| f64::from(high[first + c]) + f64::from(low[first + c]))
+    }
+
+    /// Particle positions in metres.
+    pub fn positions(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| self.origin + self.three(p, 0)).collect()
+    }
+
+    /// Particle velocities in m/s.
+    pub fn velocities(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| self.three(p, 3)).collect()
+    }
+
+    /// Voigt extensions in metres, in scene order.
+    pub fn extensions(&self) -> Vec<f32> {
+        let mut u = vec![0.0; self.edges.len()];
+        for (number, value) in self.parts.iter().flat_map(Part::extensions) {
+            u[number as usize] = value;
+        }
+        u
+    }
+
+    /// What one element computes in the present state.
+    pub fn element(&self, edge: usize) -> ElementForces {
+        let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
+        let factors = self.classes[usize::from(self.edge_class[edge])];
+        let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
+        let (d, w) = (std::array::from_fn(difference), std::array::from_fn(|c| difference(c + 3)));
+        let u = [self.extensions()[edge]; element::BLOCK];
+        let (force, growth) = element::block(&factors, d, w, u8::MAX, u);
+        let force = force.map(|c| f64::from(c[0]));
+        let voigt_rate = f64::from(growth[0]) / f64::from(factors.step);
+        ElementForces { force: force.into(), voigt_rate }
+    }
+
+    /// Whether the simulation has burst: something is not a number, or crosses the object many times over
+    /// within a step.
+    pub fn has_diverged(&self) -> bool {
+        let fastest = (100.0 * self.width) as f32 / self.step_size;
+        let sane = |body: &Body| {
+            (0..6).all(|c| {
+                let limit = if c < 3 { f32::INFINITY } else { fastest };
+                body.motion.column(c).iter().all(|value| value.abs() < limit)
+            })
+        };
+        !self.bodies.iter().all(sane)
+    }
+
+    /// SHA-256 of the state: per particle x and v, each as its f32 words and what rounding took from them, then
+    /// per edge u, little-endian.
+    pub fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for p in 0..self.places.len() {
+            let (high, low) = self.motion(p);
+            high.iter().zip(low).for_each(|(high, low)| {
+                hasher.bytes(&high.to_le_bytes());
+                hasher.bytes(&low.to_le_bytes());
+            });
+        }
+        self.extensions().iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    /// Takes `steps` steps.
+    pub fn advance(&mut self, steps: u64) {
+        let end = self.step + steps;
+        while self.step < end {
+            while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
+                self.apply(change);
+                self.next_change += 1;
+            }
+            let next = self.changes.get(self.next_change).map_or(end, |c| c.step.min(end));
+            self.run(next - self.step);
+            self.step = next;
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        let (part, k) = self.places[change.particle as usize];
+        let (body, k) = (&mut self.bodies[part as usize], k as usize);
+        match change.drive {
+            Drive::Force(force) => body.external.set(k, 0, force.iter().map(|&c| c as f32)),
+            Drive::Move(segment) => {
+                body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
+                body.low.set(k, 3, segment.velocity.iter().map(|&c| setup::remainder(c)));
+            }
+        }
+    }
+
+    /// Steps without a change in between.
+    fn run(&mut self, steps: u64) {
+        let Self { parts, bodies, pool, classes, vectors, step_size, .. } = self;
+        let (vectors, h) = (*vectors, *step_size);
+        let elements = |(own, part): (usize, &mut Part), bodies: &[Body]| {
+            part.compute(vectors, classes, bodies, own);
+        };
+        let Some(pool) = pool else {
+            for _ in 0..steps {
+                parts.iter_mut().enumerate().for_each(|item| elements(item, bodies));
+                bodies.iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+            }
+            return;
+        };
+        pool.install(|| {
+            for _ in 0..steps {
+                parts.par_iter_mut().enumerate().for_each(|item| elements(item, bodies));
+                bodies.par_iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+            }
+        });
+    }
+}
+
+/// The instruction set the engine uses on this machine.
+pub fn instruction_set() -> &'static str {
+    if vectors::available().is_some() { "AVX2" } else { "what every machine has" }
+}
