@@ -12,7 +12,10 @@ mod scatter;
 pub use contention::{Contention, Stretch};
 pub use scatter::Scatter;
 
-use crate::engine::{self, Engine, EngineKind, EngineOptions};
+use crate::{
+    device::DeviceSpec,
+    engine::{self, Engine, EngineKind, EngineOptions},
+};
 use nendo_model::{blocks::Inverse, cpu::Cpu, numbers::Profile, reference::Integrator, scene::Scene};
 use serde::Serialize;
 use std::{path::Path, time::Duration};
@@ -146,6 +149,8 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
         edge_order: None,
         integrator: Integrator::Euler,
         trace: false,
+        device: DeviceSpec::Rtl,
+        record: None,
     }
 }
 

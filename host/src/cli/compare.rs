@@ -97,7 +97,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let label = match options.kind {
         EngineKind::F64 => "f64".to_owned(),
         EngineKind::F32 => "f32".to_owned(),
-        EngineKind::Model | EngineKind::Rtl => options.profile.to_string(),
+        EngineKind::Model | EngineKind::Rtl | EngineKind::Board => options.profile.to_string(),
     };
     print_table(&samples, average, &label, &args.reference, console);
     if let Some(path) = &args.plot {
