@@ -219,7 +219,7 @@ impl Model {
 
     /// Writes a particle's external force and mass class.
     pub fn set_external(&mut self, particle: u32, force: [i32; 3], class: u8) {
-        self.particles.class[particle as usize] = class;
+        self.particles.class[self.place[particle as usize] as usize] = class;
         self.write(particle, Write::Force(force));
     }
 
