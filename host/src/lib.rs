@@ -13,3 +13,4 @@ pub mod picture;
 pub mod plot;
 mod progress;
 pub mod sys;
+pub mod view;

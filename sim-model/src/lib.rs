@@ -20,6 +20,7 @@ pub mod blocks;
 pub mod cycles;
 pub mod digest;
 pub mod engine;
+pub mod forces;
 pub mod image;
 pub mod material;
 pub mod mesh;
