@@ -1,8 +1,6 @@
 //! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
 
-use nendo_model::{
-    blocks::Inverse, engine::Model, image::Image, mesh::Vec3, numbers::Profile, scene::Scene,
-};
+use nendo_model::{blocks::Inverse, engine::Model, image::Image, mesh::Vec3, numbers::Profile, scene::Scene};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -240,7 +238,9 @@ fn bad_clients_are_sent_away_and_the_run_goes_on() {
     let mut page = view.connect();
     let before = page.frame(|h| h["step"].as_u64() > Some(0)).step();
 
-    for wrong in ["", "play", "{}", "[1,2", r#"{"do":"explode"}"#, r#"{"do":"step","steps":-1}"#, "\u{0}\u{7f}"] {
+    for wrong in
+        ["", "play", "{}", "[1,2", r#"{"do":"explode"}"#, r#"{"do":"step","steps":-1}"#, "\u{0}\u{7f}"]
+    {
         let mut client = view.connect();
         client.socket.send(Message::text(wrong)).unwrap();
         assert!(!client.sent_away().is_empty(), "{wrong}");

@@ -1,6 +1,5 @@
 // Where the eye is: it looks at a point from a distance, from an angle around z and one above the floor.
 
-const sub = (a, b) => a.map((v, k) => v - b[k]);
 const cross = ([a, b, c], [d, e, f]) => [b * f - c * e, c * d - a * f, a * e - b * d];
 const dot = (a, b) => a.reduce((sum, v, k) => sum + v * b[k], 0);
 const unit = a => a.map(v => v / Math.hypot(...a));
@@ -9,16 +8,23 @@ const FIELD = 0.6; // radians from top to bottom
 export class Camera {
   target = [0, 0, 0];
   distance = 1;
-  around = -2.16;
+  around = -1.95;
   above = 0.42;
   aspect = 1;
 
   // Looks at the whole of a box.
   fit(low, high) {
     this.target = low.map((l, k) => (l + high[k]) / 2);
-    const radius = Math.max(Math.hypot(...sub(high, low)) / 2, 1e-9);
-    this.size = radius;
-    this.distance = 1.12 * radius / Math.sin(FIELD / 2) / Math.min(1, this.aspect);
+    const half = low.map((l, k) => (high[k] - l) / 2);
+    this.size = Math.max(Math.hypot(...half), 1e-9);
+    // So far away that every corner of the box is in sight, with some margin.
+    const { right, up, back } = this.axes(), reach = 0.85 * Math.tan(FIELD / 2);
+    this.distance = this.size;
+    for (let corner = 0; corner < 8; corner++) {
+      const c = half.map((v, k) => (corner >> k & 1 ? v : -v));
+      const aside = Math.max(Math.abs(dot(right, c)) / this.aspect, Math.abs(dot(up, c)));
+      this.distance = Math.max(this.distance, dot(back, c) + aside / reach);
+    }
   }
 
   turn(dx, dy) {

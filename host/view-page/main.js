@@ -1,7 +1,7 @@
 // The page: what arrives is drawn, what the hand does is sent.
 
 import { Camera, project } from "./camera.js";
-import { Overlay } from "./overlay.js";
+import { HAND, Overlay } from "./overlay.js";
 import { Picture } from "./picture.js";
 import { Plot, short } from "./plot.js";
 
@@ -70,6 +70,12 @@ function bounds(points) {
   return [low, high];
 }
 
+// What nearly all values stay below: a single one must not make all others look alike.
+function large(values) {
+  const some = values.filter((_, k) => k % Math.ceil(values.length / 4000) === 0).sort();
+  return some[Math.floor(0.98 * some.length)] ?? 0;
+}
+
 // Another state.
 function show(header, data, at) {
   if (!scene) return;
@@ -78,7 +84,7 @@ function show(header, data, at) {
   state = { ...header, positions, colors, frames: (state?.frames ?? 0) + 1 };
   picture.set(positions, colors);
   // The scale follows slowly downwards, so that colours do not flicker.
-  top = Math.max(colors.reduce((m, v) => (v > m ? v : m), 0), 0.98 * top, 1e-9);
+  top = Math.max(large(colors), 0.98 * top, 1e-9);
   const d = [0, 1, 2].map(k => positions[3 * chosen + k] - scene.rest[3 * chosen + k]);
   if (!header.busy) {
     way.add(header.time, Math.hypot(...d));
@@ -87,7 +93,7 @@ function show(header, data, at) {
   $("play").textContent = header.running ? "Pause" : "Play";
   $("speed").value = header.speed ?? "";
   $("color").value = header.color;
-  $("high").textContent = short(top) + UNITS[header.color];
+  $("high").textContent = "≥ " + short(top) + UNITS[header.color];
   $("time").textContent = `${header.time.toFixed(3)} s`;
   $("steps").textContent = header.step.toLocaleString("en");
   $("pull").textContent = header.pull ? `${short(Math.hypot(...header.pull.force))} N` : "–";
@@ -136,13 +142,13 @@ function find(x, y) {
   return best;
 }
 
-// The hand is tied to its particle by a spring: full strength at a quarter of the object's size.
+// The hand is tied to its particle by a spring.
 function pull() {
   if (performance.now() - hand.sent < SEND) return;
   const { particle, x, y } = hand, { clientWidth: w, clientHeight: h } = $("overlay");
   const place = [...state.positions.subarray(3 * particle, 3 * particle + 3)];
   const [px, py, depth] = project(camera.matrix(), place, w, h);
-  const { right, up } = camera.axes(), scale = camera.perPixel(depth, h) * scene.pull_limit / (0.25 * scene.size);
+  const { right, up } = camera.axes(), scale = camera.perPixel(depth, h) * scene.pull_limit / (HAND * scene.size);
   const force = right.map((r, k) => scale * ((x - px) * r - (y - py) * up[k]));
   if (!force.every(Number.isFinite)) return;
   hand.sent = performance.now();

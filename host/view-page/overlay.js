@@ -3,6 +3,9 @@
 import { project } from "./camera.js";
 import { short } from "./plot.js";
 
+// The hand pulls with full strength at this share of the object's size.
+export const HAND = 0.25;
+
 const PULL = "#c4501b", ANSWER = "#2f5d9b";
 
 export class Overlay {
@@ -22,7 +25,7 @@ export class Overlay {
     c.textAlign = "center";
     for (const [name, particle] of scene.labels) {
       const p = at(particle);
-      p[2] += 0.1 * (scene.high[2] - scene.low[2]);
+      p[2] += 0.2 * (scene.high[2] - scene.low[2]);
       const [x, y, depth] = place(p);
       if (depth > 0) text(c, name, x, y - 8, "#3d2b1f");
     }
@@ -39,7 +42,8 @@ export class Overlay {
     if (near !== null) ring(near, 8, PULL);
     const { pull } = state;
     if (pull) {
-      const from = at(pull.particle), scale = 0.45 * scene.size / scene.pull_limit;
+      // The pull ends where the hand is, until it has its full strength.
+      const from = at(pull.particle), scale = HAND * scene.size / scene.pull_limit;
       for (const [force, color] of [[pull.reaction, ANSWER], [pull.force, PULL]]) {
         const size = Math.hypot(...force);
         // An answer may be stronger than the strongest pull; its arrow has an end all the same.

@@ -28,12 +28,15 @@ in vec3 normal; in vec3 place; in vec3 color;
 uniform vec3 eye;
 out vec4 pixel;
 void main() {
-  vec3 n = normalize(normal), look = normalize(eye - place);
-  if (dot(n, look) < 0.) n = -n;
+  // Half the facet's own normal, half a smooth one: corners stay corners, and nothing seen faces away.
+  vec3 look = normalize(eye - place), flat_ = normalize(cross(dFdx(place), dFdy(place))), smooth_ = normalize(normal);
+  if (dot(flat_, look) < 0.) flat_ = -flat_;
+  if (dot(flat_, smooth_) < 0.) smooth_ = -smooth_;
+  vec3 n = normalize(flat_ + .8 * smooth_);
   vec3 light = normalize(look + vec3(.3, -.2, 1.2));
   float sky = .5 + .5 * n.z;
   float shine = pow(max(dot(n, normalize(light + look)), 0.), 32.);
-  vec3 c = color * (mix(vec3(.48,.44,.42), vec3(.62,.63,.66), sky) + .55 * max(dot(n, light), 0.));
+  vec3 c = color * (mix(vec3(.56,.52,.50), vec3(.66,.67,.70), sky) + .48 * max(dot(n, light), 0.));
   pixel = vec4(c + .12 * shine, 1.);
 }`];
 // A line is a strip of two triangles, as wide as told.

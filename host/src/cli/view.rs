@@ -41,14 +41,16 @@ fn scenes(asked: &str) -> Result<Vec<String>, Failure> {
     let mut scenes = vec![asked.to_owned()];
     if folder.is_dir() {
         let read = || -> std::io::Result<Vec<String>> {
-            let files = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+            let files =
+                folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
             let scenes = files.iter().filter(|f| f.is_file() && f.extension().is_some_and(|e| e == "toml"));
             Ok(scenes.map(|f| f.to_string_lossy().into_owned()).collect())
         };
         scenes = read().with_context(|| asked.to_owned()).map_err(Failure::Input)?;
         scenes.sort();
         if scenes.is_empty() {
-            let text = format!("{asked}: no scene files (*.toml) in this folder; `nendo scene box` makes one");
+            let text =
+                format!("{asked}: no scene files (*.toml) in this folder; `nendo scene box` makes one");
             return Err(Failure::input(anyhow!(text)));
         }
     }
@@ -60,12 +62,11 @@ pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, F
     let scenes = scenes(&args.scene)?;
     let scene = Scene::open(&scenes[0]).map_err(Failure::input)?;
     args.engine.check_stability(&scene, console)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting the server")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting the server")?;
     let server = runtime.block_on(Server::listen(args.listen)).map_err(Failure::Input)?;
-    let session = Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
+    let session =
+        Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
     let url = server.url();
     console.say(format!("open {url} in a browser; Ctrl-C ends it"));
     if json {

@@ -96,8 +96,9 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
     for k in 0..kinds.len() {
         let center = (k as f64 - 1.0) * 8.0 * PITCH * Vec3::x();
         let lattice = Lattice { size: [6, 6, 5], pitch: PITCH, center };
-        let part =
-            lattice.mesh().map_err(|e| SceneError::Builtin { name: name.to_owned(), reason: e.to_string() })?;
+        let part = lattice
+            .mesh()
+            .map_err(|e| SceneError::Builtin { name: name.to_owned(), reason: e.to_string() })?;
         let first = mesh.particles.len() as u32;
         edge_material.extend(part.edges.iter().map(|_| k as u16));
         mesh.particles.extend(part.particles);
@@ -118,8 +119,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
             top.push(p as u32);
         }
     }
-    scene.forces =
-        vec![Force { particles: top, force: Vec3::new(0.0, 0.0, -90.0), from: 0.5, to: 2.5 }];
+    scene.forces = vec![Force { particles: top, force: Vec3::new(0.0, 0.0, -90.0), from: 0.5, to: 2.5 }];
     Ok(scene)
 }
 
