@@ -55,7 +55,7 @@ function load(header, data, at) {
   fill("scene", header.scenes.map((name, k) => [k, name]), header.scene);
   fill("engine", header.engines.map(e => [e, e]), header.engine);
   fill("profile", header.profiles.map(p => [p, p]), header.profile);
-  $("profile").disabled = header.engine === "f64";
+  $("profile").disabled = !header.fixed_point;
   $("title").textContent = `${header.particles.toLocaleString("en")} particles, ${header.edges.toLocaleString("en")} edges`;
 }
 
@@ -195,7 +195,7 @@ function listen() {
   const fit = () => { if (state) camera.fit(...bounds(state.positions)); };
   const actions = {
     play: () => tell({ do: state?.running ? "pause" : "play" }),
-    step: () => tell({ do: "step", steps: 1 }),
+    step: event => tell({ do: "step", steps: event.shiftKey ? 100 : 1 }),
     reset: () => tell({ do: "reset" }),
     fit,
   };
@@ -205,11 +205,11 @@ function listen() {
   $("speed").onchange = () => tell({ do: "speed", speed: $("speed").value === "" ? null : Number($("speed").value) });
   $("color").onchange = () => { top = 0; tell({ do: "color", by: $("color").value }); };
   addEventListener("keydown", event => {
-    const id = { " ": "play", s: "step", r: "reset", f: "fit" }[event.key];
+    const id = { " ": "play", s: "step", r: "reset", f: "fit" }[event.key.toLowerCase()];
     const typing = event.target.matches("select, input") || event.key === " " && event.target.matches("button");
     if (!id || typing || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    actions[id]();
+    actions[id](event);
   });
 }
 

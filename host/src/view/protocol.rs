@@ -109,7 +109,9 @@ pub struct SceneHeader<'a> {
     pub engine: EngineKind,
     /// Engines there are to choose.
     pub engines: &'a [EngineKind],
-    /// The number contract.
+    /// Whether a number contract applies.
+    pub fixed_point: bool,
+    /// Which one.
     pub profile: Profile,
     /// Those there are to choose.
     pub profiles: [Profile; 3],

@@ -10,6 +10,7 @@ use super::{
 use crate::engine::{EngineKind, EngineOptions, OpenError, usual_inverse};
 use anyhow::Context;
 use axum::body::Bytes;
+use clap::ValueEnum;
 use nendo_model::{mesh::Vec3, numbers::Profile, scene::Scene};
 use std::{
     sync::{
@@ -172,10 +173,9 @@ impl Player {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let Start { scenes, scene, options } = start;
-        let mut engines = vec![EngineKind::F64, EngineKind::Model, EngineKind::Rtl];
-        if options.kind == EngineKind::Board {
-            engines.push(EngineKind::Board);
-        }
+        // A board only if it was given: a page cannot name one.
+        let offered = |kind: &EngineKind| *kind != EngineKind::Board || options.kind == EngineKind::Board;
+        let engines = EngineKind::value_variants().iter().copied().filter(offered).collect();
         let file_name = |s: &String| s.rsplit('/').next().unwrap_or(s).to_owned();
         Self {
             names: scenes.iter().map(file_name).collect(),
@@ -364,6 +364,7 @@ impl Player {
                 scene: self.chosen,
                 engine: self.options.kind,
                 engines: &self.engines,
+                fixed_point: self.options.kind.is_fixed_point(),
                 profile: self.options.profile,
                 profiles: Profile::ALL,
                 particles: scene.mesh.particles.len(),
