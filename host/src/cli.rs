@@ -13,6 +13,7 @@ mod options;
 mod run;
 mod scene;
 mod synth;
+mod view;
 
 use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
@@ -38,6 +39,7 @@ const EXAMPLES: &str = "Examples:
   nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
+  nendo view cube9                        see it in the browser, and pull at it
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA
   nendo bench --quick                     how fast every engine is on this machine";
@@ -58,6 +60,8 @@ enum Command {
     /// Make, describe and check scenes
     #[command(subcommand)]
     Scene(scene::Command),
+    /// See a scene in the browser, and pull at it
+    View(view::Args),
     /// What hardware a configuration takes and how fast it is, without running a tool
     Estimate(estimate::Args),
     /// Run a target's tool flow, as far as its tools exist, and report resources and clock
@@ -121,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Gen(args) => generate::main(&args, console),
         Command::Board(mut command) => board::main(&mut command, console),
         Command::Scene(command) => scene::main(&command, console),
+        Command::View(args) => view::main(&args, console, cli.json),
         Command::Estimate(args) => estimate::main(&args, console),
         Command::Synth(args) => synth::main(&args, console),
         Command::Bench(args) => bench::main(&args, console),
@@ -133,8 +138,9 @@ pub fn main() -> ExitCode {
     if let Some(error) = &error {
         eprintln!("nendo: {error:#}");
     }
-    if cli.json {
-        let mut value = value.unwrap_or_else(|| json!({}));
+    let mut value = value.unwrap_or_else(|| json!({}));
+    // Null: the command has printed its object itself, before its end.
+    if cli.json && !value.is_null() {
         if let Some(error) = error {
             value["error"] = json!(format!("{error:#}"));
         }

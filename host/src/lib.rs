@@ -15,3 +15,4 @@ pub mod plot;
 mod progress;
 pub mod synth;
 pub mod sys;
+pub mod view;

@@ -29,6 +29,7 @@ mod windows;
 
 use crate::{
     digest::StateHasher,
+    forces::Forces,
     mesh::Vec3,
     order,
     reference::ElementForces,
@@ -84,6 +85,7 @@ pub struct Cpu {
     places: Vec<(u32, u32)>,
     parts: Vec<Part>,
     bodies: Vec<Body>,
+    forces: Forces<f64>,
     pool: Option<ThreadPool>,
     vectors: Option<Vectors>,
     step: u64,
@@ -138,6 +140,7 @@ impl Cpu {
             places,
             parts,
             bodies,
+            forces: Forces::new(vec![[0.0; 3]; count]),
             pool,
             vectors: vectors::available(),
             step: 0,
@@ -255,12 +258,22 @@ impl Cpu {
         let (part, k) = self.places[change.particle as usize];
         let (body, k) = (&mut self.bodies[part as usize], k as usize);
         match change.drive {
-            Drive::Force(force) => body.external.set(k, 0, force.iter().map(|&c| c as f32)),
+            Drive::Force(force) => {
+                let total = self.forces.set_own(change.particle, force.into());
+                body.external.set(k, 0, total.iter().map(|&c| c as f32));
+            }
             Drive::Move(segment) => {
                 body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
                 body.low.set(k, 3, segment.velocity.iter().map(|&c| setup::remainder(c)));
             }
         }
+    }
+
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    pub fn pull(&mut self, particle: u32, force: Vec3) {
+        let (part, k) = self.places[particle as usize];
+        let total = self.forces.set_added(particle, force.into());
+        self.bodies[part as usize].external.set(k as usize, 0, total.iter().map(|&c| c as f32));
     }
 
     /// Steps without a change in between.

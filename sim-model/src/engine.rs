@@ -9,7 +9,8 @@ mod vector;
 use crate::{
     blocks::{Inverse, InverseForm, cordic::Cordic, table::Table},
     digest::StateHasher,
-    image::{Constants, Edge, Event, ForceSums, Image, Particle, Write},
+    forces::Forces,
+    image::{Constants, Edge, Event, ForceSums, Image, ImageError, Particle, Write},
     mesh::Vec3,
     mpm,
     numbers::{Numbers, PAPER_2003, PAPER_2005, Profile, WIDE},
@@ -57,6 +58,7 @@ pub struct Model {
     particles: Particles,
     /// Where each particle of the scene is.
     place: Vec<u32>,
+    forces: Forces<i32>,
     lanes: Vec<Lane>,
     /// Scene number of each edge, in the order the lanes hold them.
     order: Vec<u32>,
@@ -110,6 +112,7 @@ impl Model {
         let (x, v, force) = (quads(|p| p.x), quads(|p| p.v), quads(|p| p.force));
         let ends = x.iter().zip(&v).map(|(x, v)| Ends::of(image.numbers(), x, v)).collect();
         let class = particles.iter().map(|p| p.class).collect();
+        let forces = Forces::new(image.particles.iter().map(|p| p.force).collect());
         // A pool of its own, so that `threads` means what it says.
         let pool =
             (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
@@ -117,6 +120,7 @@ impl Model {
             image,
             particles: Particles { x, v, force, class, ends },
             place,
+            forces,
             lanes,
             order,
             pool,
@@ -180,6 +184,12 @@ impl Model {
         sums.map(|(starting, ending)| ForceSums { start: cut(starting), end: cut(ending) }).collect()
     }
 
+    /// Particle velocities in m/s.
+    pub fn velocities(&self) -> Vec<Vec3> {
+        let at = |p: usize| self.particles.v[p];
+        self.places().map(at).map(|[x, y, z, _]| self.image.velocity([x, y, z])).collect()
+    }
+
     /// Particle positions in metres.
     pub fn positions(&self) -> Vec<Vec3> {
         let at = |p: usize| self.particles.x[p];
@@ -211,7 +221,7 @@ impl Model {
         let Particles { x, v, force, ends, .. } = &mut self.particles;
         let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
         match write {
-            Write::Force(raw) => force[p] = quad(raw),
+            Write::Force(raw) => force[p] = quad(self.forces.set_own(particle, raw)),
             Write::Velocity(raw) => v[p] = quad(raw),
         }
         ends[p] = Ends::of(n, &x[p], &v[p]);
@@ -221,6 +231,14 @@ impl Model {
     pub fn set_external(&mut self, particle: u32, force: [i32; 3], class: u8) {
         self.particles.class[self.place[particle as usize] as usize] = class;
         self.write(particle, Write::Force(force));
+    }
+
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    pub fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), ImageError> {
+        let raw = self.image.added_force(particle, force)?;
+        let [x, y, z] = self.forces.set_added(particle, raw);
+        self.particles.force[self.place[particle as usize] as usize] = [x, y, z, 0];
+        Ok(())
     }
 
     /// Takes `steps` steps.

@@ -13,6 +13,7 @@ use crate::{
     scene::{Drive, Scene, Support, Timeline},
 };
 use serde::Serialize;
+use std::array;
 
 /// A particle's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,6 +224,24 @@ impl Image {
     /// A stored extension in metres.
     pub fn extension(&self, raw: i32) -> f64 {
         f64::from(raw) * self.scaling.u_lsb(self.numbers())
+    }
+
+    /// A force in newtons that is to be added to what the scene itself puts on a particle: its sum with any
+    /// of those must fit the word.
+    pub fn added_force(&self, particle: u32, force: Vec3) -> Result<[i32; 3], ImageError> {
+        let numbers = self.numbers();
+        let raw = Raw { numbers, scaling: self.scaling };
+        let added = raw.force(particle, force)?;
+        let own = self.events.iter().filter(|e| e.particle == particle).filter_map(|e| match e.write {
+            Write::Force(own) => Some(own),
+            Write::Velocity(_) => None,
+        });
+        for own in own.chain([self.particles[particle as usize].force]) {
+            let lsb = self.scaling.force_lsb(numbers);
+            let sum: [f64; 3] = array::from_fn(|k| f64::from(own[k]) + f64::from(added[k]));
+            raw.force(particle, Vec3::from(sum) * lsb)?;
+        }
+        Ok(added)
     }
 }
 

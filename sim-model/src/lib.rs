@@ -22,6 +22,7 @@ pub mod cpu;
 pub mod cycles;
 pub mod digest;
 pub mod engine;
+pub mod forces;
 pub mod image;
 pub mod material;
 pub mod mesh;

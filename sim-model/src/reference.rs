@@ -6,6 +6,7 @@
 
 use crate::{
     digest::StateHasher,
+    forces::Forces,
     mesh::Vec3,
     scene::{Change, Drive, Scene, Support, Timeline},
 };
@@ -20,9 +21,9 @@ pub enum Integrator {
     Rk4,
 }
 
-/// Coefficients of an element in the force form.
+/// An element in the force form.
 #[derive(Clone, Copy, Debug)]
-struct Element {
+pub struct Element {
     start: u32,
     end: u32,
     k: f64,
@@ -40,8 +41,15 @@ pub struct ElementForces {
 }
 
 impl Element {
+    /// The element of an edge.
+    pub fn of(scene: &Scene, edge: usize) -> Self {
+        let ([start, end], m) = (scene.mesh.edges[edge], scene.material_of(edge));
+        Self { start, end, k: m.k(), c: m.c(), flow: m.flow() }
+    }
+
+    /// What it computes, from positions and velocities of all particles and its own extension.
     #[inline(always)]
-    fn compute(&self, x: &[Vec3], v: &[Vec3], u: f64) -> ElementForces {
+    pub fn compute(&self, x: &[Vec3], v: &[Vec3], u: f64) -> ElementForces {
         let (i, j) = (self.start as usize, self.end as usize);
         let relative = x[j] - x[i];
         let direction = relative / relative.norm();
@@ -66,6 +74,7 @@ pub struct Reference {
     elements: Vec<Element>,
     mass_inverse: Vec<f64>,
     external: Vec<Vec3>,
+    forces: Forces<f64>,
     x: Vec<Vec3>,
     v: Vec<Vec3>,
     u: Vec<f64>,
@@ -78,10 +87,6 @@ pub struct Reference {
 impl Reference {
     /// An engine at the start of a scene.
     pub fn new(scene: &Scene, integrator: Integrator) -> Self {
-        let element = |(k, &[start, end]): (usize, &[u32; 2])| {
-            let m = scene.material_of(k);
-            Element { start, end, k: m.k(), c: m.c(), flow: m.flow() }
-        };
         let n = scene.mesh.particles.len();
         let inverse = |p: usize| if scene.is_free(p) { 1.0 / scene.mass[p] } else { 0.0 };
         let held = |p: usize| scene.support[p] == Support::Pinned;
@@ -89,9 +94,10 @@ impl Reference {
             integrator,
             h: scene.step,
             width: scene.mesh.width(),
-            elements: scene.mesh.edges.iter().enumerate().map(element).collect(),
+            elements: (0..scene.mesh.edges.len()).map(|edge| Element::of(scene, edge)).collect(),
             mass_inverse: (0..n).map(inverse).collect(),
             external: vec![Vec3::zeros(); n],
+            forces: Forces::new(vec![[0.0; 3]; n]),
             x: scene.mesh.particles.clone(),
             v: (0..n).map(|p| if held(p) { Vec3::zeros() } else { scene.velocity[p] }).collect(),
             u: scene.extension.clone(),
@@ -150,6 +156,11 @@ impl Reference {
         }
     }
 
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    pub fn pull(&mut self, particle: u32, force: Vec3) {
+        self.external[particle as usize] = self.forces.set_added(particle, force.into()).into();
+    }
+
     /// SHA-256 of x, v (per particle) and u as little-endian f64.
     pub fn state_digest(&self) -> String {
         let mut hasher = StateHasher::new();
@@ -164,7 +175,9 @@ impl Reference {
         while let Some(change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
             let p = change.particle as usize;
             match change.drive {
-                Drive::Force(force) => self.external[p] = force,
+                Drive::Force(force) => {
+                    self.external[p] = self.forces.set_own(change.particle, force.into()).into();
+                }
                 Drive::Move(segment) => self.v[p] = segment.velocity,
             }
             self.next_change += 1;

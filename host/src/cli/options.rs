@@ -3,7 +3,7 @@
 use super::{Console, Failure};
 use crate::{
     device::DeviceSpec,
-    engine::{EngineKind, EngineOptions},
+    engine::{EngineKind, EngineOptions, usual_inverse},
 };
 use nendo_model::{
     blocks::Inverse,
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// The scene to work on.
 #[derive(clap::Args, Debug)]
 pub(super) struct SceneArg {
-    /// A scene file (TOML), or one of the built-in scenes: table3, single, cube9, block16, box:NXxNYxNZ
+    /// A scene file (TOML), or one of the built-in scenes: table3, single, cube9, block16, materials, box:NXxNYxNZ
     #[arg(value_name = "SCENE")]
     pub(super) scene: String,
 }
@@ -52,8 +52,7 @@ fn one_module(text: &str) -> Result<u64, String> {
 
 impl HardwareArgs {
     pub(super) fn inverse(&self) -> Inverse {
-        let papers = if self.profile == Profile::Wide { Inverse::Table } else { Inverse::Cordic };
-        self.inverse.unwrap_or(papers)
+        self.inverse.unwrap_or_else(|| usual_inverse(self.profile))
     }
 }
 

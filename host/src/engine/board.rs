@@ -7,6 +7,7 @@ use crate::{
 };
 use nendo_model::{
     engine::state_digest,
+    forces::Forces,
     image::{Edge, Event, Image, Particle, Write},
     mesh::Vec3,
     numbers::Constant,
@@ -27,7 +28,7 @@ pub struct BoardEngine<D: Device> {
     overflow: Overflow,
     cycles: u64,
     /// External forces as they are now.
-    forces: Vec<[i32; 3]>,
+    forces: Forces<i32>,
 }
 
 impl<D: Device> BoardEngine<D> {
@@ -36,7 +37,7 @@ impl<D: Device> BoardEngine<D> {
         let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
         let edges = order.iter().map(|&k| image.edges[k as usize]).collect();
         board.load(&Image { edges, ..image.clone() })?;
-        let forces = image.particles.iter().map(|p| p.force).collect();
+        let forces = Forces::new(image.particles.iter().map(|p| p.force).collect());
         Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, forces })
     }
 
@@ -89,7 +90,7 @@ impl<D: Device> BoardEngine<D> {
     pub fn refresh_forces(&mut self, particles: &[u32]) -> Result<(), BoardError> {
         for &particle in particles {
             let Particle { class, .. } = self.image.particles[particle as usize];
-            self.board.set_force(particle, self.forces[particle as usize], class)?;
+            self.board.set_force(particle, self.forces.total(particle), class)?;
         }
         Ok(())
     }
@@ -97,12 +98,12 @@ impl<D: Device> BoardEngine<D> {
     /// Writes the events that are due before the next step; returns them.
     fn write_events(&mut self) -> Result<Vec<Event>, BoardError> {
         let due = self.image.events[self.next_event..].iter().take_while(|e| e.step <= self.step);
-        let due: Vec<Event> = due.copied().collect();
-        for &Event { particle, write, .. } in &due {
-            self.board.write_particle(particle, self.image.particles[particle as usize].class, write)?;
+        let mut due: Vec<Event> = due.copied().collect();
+        for Event { particle, write, .. } in &mut due {
             if let Write::Force(force) = write {
-                self.forces[particle as usize] = force;
+                *force = self.forces.set_own(*particle, *force);
             }
+            self.board.write_particle(*particle, self.image.particles[*particle as usize].class, *write)?;
         }
         self.next_event += due.len();
         Ok(due)
@@ -171,6 +172,20 @@ impl<D: Device> Engine for BoardEngine<D> {
     fn positions(&mut self) -> anyhow::Result<Vec<Vec3>> {
         let particles = self.board.motion()?;
         Ok(particles.iter().map(|p| self.image.position(p.x)).collect())
+    }
+
+    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)> {
+        let particles = self.board.motion()?;
+        Ok(particles.iter().map(|p| (self.image.position(p.x), self.image.velocity(p.v))).unzip())
+    }
+
+    fn extensions(&mut self) -> anyhow::Result<Vec<f64>> {
+        Ok(self.edges()?.iter().map(|e| self.image.extension(e.u)).collect())
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+        self.forces.set_added(particle, self.image.added_force(particle, force)?);
+        Ok(self.refresh_forces(&[particle])?)
     }
 
     fn state_digest(&mut self) -> anyhow::Result<String> {

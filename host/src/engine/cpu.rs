@@ -17,6 +17,19 @@ impl Engine for Cpu {
         Ok(Self::positions(self))
     }
 
+    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)> {
+        Ok((Self::positions(self), self.velocities()))
+    }
+
+    fn extensions(&mut self) -> anyhow::Result<Vec<f64>> {
+        Ok(Self::extensions(self).into_iter().map(f64::from).collect())
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+        Self::pull(self, particle, force);
+        Ok(())
+    }
+
     fn state_digest(&mut self) -> anyhow::Result<String> {
         Ok(Self::state_digest(self))
     }

@@ -30,11 +30,11 @@ use nendo_model::{
     scaling::Headroom,
     scene::Scene,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Which engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
     /// f64 reference: the same equations without rounding
@@ -102,6 +102,12 @@ pub trait Engine {
     fn step(&self) -> u64;
     /// Particle positions in metres.
     fn positions(&mut self) -> anyhow::Result<Vec<Vec3>>;
+    /// Particle positions in metres and velocities in m/s.
+    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)>;
+    /// Voigt extensions of the edges in metres.
+    fn extensions(&mut self) -> anyhow::Result<Vec<f64>>;
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()>;
     /// SHA-256 of the state words.
     fn state_digest(&mut self) -> anyhow::Result<String>;
     /// What has overflowed.
@@ -257,6 +263,11 @@ impl Probe {
         }
         line
     }
+}
+
+/// The circuit of the inverse length where none is asked for: the papers' own for their profiles.
+pub fn usual_inverse(profile: Profile) -> Inverse {
+    if profile == Profile::Wide { Inverse::Table } else { Inverse::Cordic }
 }
 
 /// The smallest hardware that holds a scene.

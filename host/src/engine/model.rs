@@ -19,6 +19,18 @@ impl Engine for Model {
         Ok(Self::positions(self))
     }
 
+    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)> {
+        Ok((Self::positions(self), self.velocities()))
+    }
+
+    fn extensions(&mut self) -> anyhow::Result<Vec<f64>> {
+        Ok(Self::extensions(self).into_iter().map(|u| self.image().extension(u)).collect())
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+        Ok(Self::pull(self, particle, force)?)
+    }
+
     fn state_digest(&mut self) -> anyhow::Result<String> {
         Ok(Self::state_digest(self))
     }

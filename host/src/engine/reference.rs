@@ -17,6 +17,19 @@ impl Engine for Reference {
         Ok(Self::positions(self).to_vec())
     }
 
+    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)> {
+        Ok((Self::positions(self).to_vec(), self.velocities().to_vec()))
+    }
+
+    fn extensions(&mut self) -> anyhow::Result<Vec<f64>> {
+        Ok(Self::extensions(self).to_vec())
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+        Self::pull(self, particle, force);
+        Ok(())
+    }
+
     fn state_digest(&mut self) -> anyhow::Result<String> {
         Ok(Self::state_digest(self))
     }

@@ -1,13 +1,13 @@
 //! The scenes that are always there: the papers' own.
 
-use super::{ErrorScale, Force, ScalingRequest, Scene, SceneError, Support};
+use super::{ErrorScale, Force, NamedMaterial, ScalingRequest, Scene, SceneError, Support};
 use crate::{
     material::Material,
     mesh::{Lattice, Mesh, Vec3},
 };
 
 /// The names, for help texts.
-pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, box:NXxNYxNZ";
+pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, materials, box:NXxNYxNZ";
 
 /// Time step, particle mass and material of the 2005 experiments.
 const STEP: f64 = 0.001;
@@ -20,6 +20,7 @@ pub(super) fn by_name(name: &str) -> Result<Option<Scene>, SceneError> {
         "table3" => table3(),
         "single" => single(),
         "cube9" => loaded_box(name, [9, 9, 9], 30.0)?,
+        "materials" => materials(name)?,
         "block16" => loaded_box(name, [15, 15, 16], 1.0)?,
         _ => match name.strip_prefix("box:") {
             Some(size) => loaded_box(name, parse_size(name, size)?, 1.0)?,
@@ -80,4 +81,71 @@ fn loaded_box(name: &str, size: [u32; 3], duration: f64) -> Result<Scene, SceneE
         .map(|(force, corner)| Force { particles: vec![corner], force, from: 0.0, to: 30.0 })
         .collect();
     Ok(scene)
+}
+
+/// Three boxes that differ in nothing but their material, pressed from above for two seconds and let go:
+/// one comes back, one stays, one does both.
+fn materials(name: &str) -> Result<Scene, SceneError> {
+    let kinds = [
+        ("elastic", Material { k1: 25.0, c1: 30.0, c2: f64::INFINITY }),
+        ("viscoplastic", Material { k1: 0.0, c1: 80.0, c2: 80.0 }),
+        ("rheological", Material { k1: 25.0, c1: 30.0, c2: 80.0 }),
+    ];
+    let mut mesh = Mesh::default();
+    let mut edge_material = Vec::new();
+    for k in 0..kinds.len() {
+        let center = (k as f64 - 1.0) * 8.0 * PITCH * Vec3::x();
+        let lattice = Lattice { size: [6, 6, 5], pitch: PITCH, center };
+        let part = lattice
+            .mesh()
+            .map_err(|e| SceneError::Builtin { name: name.to_owned(), reason: e.to_string() })?;
+        let first = mesh.particles.len() as u32;
+        edge_material.extend(part.edges.iter().map(|_| k as u16));
+        mesh.particles.extend(part.particles);
+        mesh.edges.extend(part.edges.iter().map(|edge| edge.map(|p| first + p)));
+        mesh.triangles.extend(part.triangles.iter().map(|t| t.map(|p| first + p)));
+        mesh.tetrahedra.extend(part.tetrahedra.iter().map(|t| t.map(|p| first + p)));
+    }
+    let (low, high) = mesh.bounds();
+    let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, 10.0);
+    scene.materials =
+        kinds.map(|(kind, material)| NamedMaterial { name: kind.to_owned(), material }).to_vec();
+    scene.edge_material = edge_material;
+    let mut top = Vec::new();
+    for (p, place) in scene.mesh.particles.iter().enumerate() {
+        if place.z == low.z {
+            scene.support[p] = Support::Pinned;
+        } else if place.z == high.z {
+            top.push(p as u32);
+        }
+    }
+    scene.forces = vec![Force { particles: top, force: Vec3::new(0.0, 0.0, -90.0), from: 0.5, to: 2.5 }];
+    Ok(scene)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{Integrator, Reference};
+
+    /// Pressed alike and let go, the three keep what their kind keeps.
+    #[test]
+    fn one_material_returns_one_stays_one_does_both() {
+        let scene = materials("materials").unwrap();
+        let mut engine = Reference::new(&scene, Integrator::Euler);
+        let top = &scene.forces[0].particles;
+        let heights = |engine: &Reference| -> Vec<f64> {
+            let sink = |p: &u32| scene.mesh.particles[*p as usize].z - engine.positions()[*p as usize].z;
+            top.chunks(top.len() / 3).map(|of| of.iter().map(sink).sum::<f64>() / of.len() as f64).collect()
+        };
+        engine.advance(scene.steps_for(2.5));
+        let pressed = heights(&engine);
+        engine.advance(scene.steps_for(scene.duration - 2.5));
+        let kept: Vec<f64> = heights(&engine).iter().zip(&pressed).map(|(after, at)| after / at).collect();
+        println!("pressed by {pressed:?} m, kept {kept:?}");
+        assert!(pressed.iter().all(|by| (2.0..25.0).contains(by)), "{pressed:?}");
+        assert!(kept[0].abs() < 0.05, "elastic: {kept:?}");
+        assert!(kept[1] > 0.9, "viscoplastic: {kept:?}");
+        assert!((0.2..0.8).contains(&kept[2]), "rheological: {kept:?}");
+    }
 }

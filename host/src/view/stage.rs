@@ -1,0 +1,160 @@
+//! A scene on an engine, with what a viewer adds to it: somebody's pull, the reference beside it, colours.
+
+use super::protocol::{Color, Pull};
+use crate::engine::{self, Engine, EngineOptions, OpenError};
+use nendo_model::{
+    mesh::Vec3,
+    reference::{Element, Integrator, Reference},
+    scaling::Expectation,
+    scene::{NamedMaterial, Scene},
+};
+
+/// What is to be seen of a moment.
+pub(super) struct View {
+    pub(super) positions: Vec<Vec3>,
+    /// One number per particle, as [`Color`] says.
+    pub(super) colors: Vec<f64>,
+    /// Mean distance from the reference, in percent of the object's width.
+    pub(super) mean_error: Option<f64>,
+    pub(super) pull: Option<Pull>,
+}
+
+/// A scene on an engine.
+pub(super) struct Stage {
+    scene: Scene,
+    elements: Vec<Element>,
+    engine: Box<dyn Engine>,
+    /// Runs beside the engine and is pulled like it, where errors are to be seen.
+    reference: Option<Reference>,
+    pull: Option<(u32, Vec3)>,
+}
+
+impl Stage {
+    pub(super) fn open(
+        scene: &Scene,
+        options: &EngineOptions,
+        with_reference: bool,
+    ) -> Result<Self, OpenError> {
+        Ok(Self {
+            elements: (0..scene.mesh.edges.len()).map(|k| Element::of(scene, k)).collect(),
+            engine: engine::open(scene, options)?,
+            reference: with_reference.then(|| Reference::new(scene, Integrator::Euler)),
+            scene: scene.clone(),
+            pull: None,
+        })
+    }
+
+    pub(super) fn step(&self) -> u64 {
+        self.engine.step()
+    }
+
+    /// Takes steps; what is wrong afterwards, if anything.
+    pub(super) fn advance(&mut self, steps: u64) -> anyhow::Result<Option<String>> {
+        self.engine.advance(steps)?;
+        if let Some(reference) = &mut self.reference {
+            reference.advance(steps);
+        }
+        Ok(self.engine.trouble())
+    }
+
+    /// Pulls one particle, or none.
+    pub(super) fn pull(&mut self, pull: Option<(u32, Vec3)>) -> anyhow::Result<()> {
+        if let Some((old, _)) = self.pull.take().filter(|(old, _)| pull.is_none_or(|(new, _)| new != *old)) {
+            self.pull_all(old, Vec3::zeros())?;
+        }
+        if let Some((particle, force)) = pull {
+            let most = pull_limit(&self.scene);
+            let force = force * (most / force.norm().max(most));
+            self.pull_all(particle, force)?;
+            self.pull = Some((particle, force));
+        }
+        Ok(())
+    }
+
+    fn pull_all(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+        self.engine.pull(particle, force)?;
+        if let Some(reference) = &mut self.reference {
+            reference.pull(particle, force);
+        }
+        Ok(())
+    }
+
+    pub(super) fn view(&mut self, color: Color) -> anyhow::Result<View> {
+        let (x, v) = self.engine.motion()?;
+        // Behind a bus extensions are many words: asked for only where they are shown.
+        let u = match color == Color::Stress || self.pull.is_some() {
+            true => self.engine.extensions()?,
+            false => Vec::new(),
+        };
+        let pull = self.pull.map(|(particle, force)| {
+            let mut reaction = Vec3::zeros();
+            for (k, &[start, end]) in self.scene.mesh.edges.iter().enumerate() {
+                if start == particle || end == particle {
+                    let on_end = self.elements[k].compute(&x, &v, u[k]).force;
+                    reaction += if end == particle { on_end } else { -on_end };
+                }
+            }
+            Pull { particle, force: force.into(), reaction: reaction.into() }
+        });
+        let errors: Option<Vec<f64>> = self.reference.as_ref().map(|reference| {
+            let percent = 100.0 / self.scene.mesh.width();
+            x.iter().zip(reference.positions()).map(|(a, b)| (a - b).norm() * percent).collect()
+        });
+        let mean_error = errors.as_ref().map(|e| e.iter().sum::<f64>() / e.len() as f64);
+        let colors = match (color, errors) {
+            (Color::Error, Some(errors)) => errors,
+            (Color::Stress, _) => self.stress(&x, &v, &u),
+            _ => v.iter().map(|v| v.norm()).collect(),
+        };
+        Ok(View { positions: x, colors, mean_error, pull })
+    }
+
+    /// For each particle, the mean size of its edges' forces.
+    fn stress(&self, x: &[Vec3], v: &[Vec3], u: &[f64]) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0u32); x.len()];
+        for ((element, ends), &u) in self.elements.iter().zip(&self.scene.mesh.edges).zip(u) {
+            let force = element.compute(x, v, u).force.norm();
+            for &p in ends {
+                let (sum, count) = &mut sums[p as usize];
+                *sum += force;
+                *count += 1;
+            }
+        }
+        sums.into_iter().map(|(sum, count)| sum / f64::from(count.max(1))).collect()
+    }
+
+    pub(super) fn close(&mut self) -> anyhow::Result<()> {
+        self.engine.close()
+    }
+}
+
+/// The strongest pull: as strong as the forces the scene itself makes the engine expect, so that numbers fit.
+pub(super) fn pull_limit(scene: &Scene) -> f64 {
+    let expected = Expectation::of(scene).force;
+    if expected > 0.0 {
+        return expected;
+    }
+    // Nothing moves the scene: what stretches an edge by a tenth.
+    let tenth = |k: usize| 0.1 * scene.mesh.edge_length(k) * scene.material_of(k).k();
+    (0..scene.mesh.edges.len()).map(tenth).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// Names of materials where there are several, each with the particle to write it at: the highest, and of
+/// those the one in the middle.
+pub(super) fn labels<'a>(scene: &'a Scene) -> Vec<(&'a str, u32)> {
+    if scene.materials.len() < 2 {
+        return Vec::new();
+    }
+    let highest = |class: usize| {
+        let edges = scene.mesh.edges.iter().zip(&scene.edge_material);
+        let mine = edges.filter(|(_, m)| usize::from(**m) == class).flat_map(|(ends, _)| *ends);
+        let members: Vec<u32> = mine.collect();
+        let at = |p: u32| scene.mesh.particles[p as usize];
+        let middle = members.iter().map(|&p| at(p)).sum::<Vec3>() / members.len() as f64;
+        let aside = |p: u32| (at(p) - middle).xy().norm();
+        let order = |&a: &u32, &b: &u32| at(a).z.total_cmp(&at(b).z).then(aside(b).total_cmp(&aside(a)));
+        members.into_iter().max_by(order)
+    };
+    let label = |(class, m): (usize, &'a NamedMaterial)| Some((m.name.as_str(), highest(class)?));
+    scene.materials.iter().enumerate().filter_map(label).collect()
+}
