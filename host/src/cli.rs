@@ -6,11 +6,15 @@
 mod board;
 mod compare;
 mod cosim;
+mod doctor;
 mod estimate;
 mod generate;
+mod import;
 mod options;
+mod picture;
 mod run;
 mod scene;
+mod shell;
 
 use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
@@ -36,6 +40,7 @@ const EXAMPLES: &str = "Examples:
   nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
+  nendo scene import part.msh -o my.toml  bring your own mesh
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA";
 
@@ -57,6 +62,14 @@ enum Command {
     Scene(scene::Command),
     /// What hardware a configuration takes and how fast it is, without running a tool
     Estimate(estimate::Args),
+    /// Draw states of a scene side by side, a row for each material
+    Picture(picture::Args),
+    /// Which other programs are here, and what the absent ones would enable
+    Doctor(doctor::Args),
+    /// Write completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Write the man page
+    Man(shell::ManArgs),
 }
 
 /// Why a command ends badly.
@@ -115,6 +128,10 @@ pub fn main() -> ExitCode {
         Command::Board(mut command) => board::main(&mut command, console),
         Command::Scene(command) => scene::main(&command, console),
         Command::Estimate(args) => estimate::main(&args, console),
+        Command::Picture(args) => picture::main(&args, console),
+        Command::Doctor(args) => doctor::main(&args, console),
+        Command::Completions(args) => shell::completions(&args, cli.json, console),
+        Command::Man(args) => shell::man(&args, cli.json, console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),
