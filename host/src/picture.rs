@@ -271,7 +271,7 @@ pub fn clay(heat: f64) -> [u8; 3] {
 /// A colour in the light: from the sun, from the sky, and a soft gleam.
 fn lit(colour: [u8; 3], normal: Vec3, eye: Vec3) -> [u8; 3] {
     let from_sun = normal.dot(&sun()).max(0.0);
-    let light = 0.42 + 0.16 * (normal.z * 0.5 + 0.5) + 0.5 * from_sun;
+    let light = 0.53 + 0.13 * (normal.z * 0.5 + 0.5) + 0.42 * from_sun;
     let gleam = 26.0 * normal.dot(&(sun() + eye).normalize()).max(0.0).powi(18);
     colour.map(|c| (f64::from(c) * light + gleam).clamp(0.0, 255.0) as u8)
 }

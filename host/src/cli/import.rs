@@ -39,15 +39,15 @@ pub(super) struct Args {
     /// Mass of each particle in kilograms [default: that of a body as dense as water, in equal shares]
     #[arg(long, value_parser = positive)]
     mass: Option<f64>,
-    /// Stiffness of the Voigt part, N/m
-    #[arg(long, default_value_t = 60.0)]
-    k1: f64,
-    /// Viscosity of the Voigt part, N s/m
-    #[arg(long, default_value_t = 0.1)]
-    c1: f64,
-    /// Viscosity of the damper, N s/m (inf for an elastic object)
-    #[arg(long, default_value_t = 100.0)]
-    c2: f64,
+    /// Stiffness of the Voigt part, N/m [default: 60 000 times the mass]
+    #[arg(long)]
+    k1: Option<f64>,
+    /// Viscosity of the Voigt part, N s/m [default: 100 times the mass]
+    #[arg(long)]
+    c1: Option<f64>,
+    /// Viscosity of the damper, N s/m, inf for an elastic object [default: 100 000 times the mass]
+    #[arg(long)]
+    c2: Option<f64>,
     /// Time step in seconds [default: at most a millisecond, and half of what is stable]
     #[arg(long, value_parser = positive)]
     step: Option<f64>,
@@ -171,7 +171,7 @@ fn write_scene(
     console: Console,
 ) -> Result<f64, Failure> {
     let water = 1000.0 * quality.volume / mesh.particles.len() as f64;
-    let mass = args.mass.unwrap_or(water);
+    let mass = args.mass.unwrap_or(three_digits(water));
     let parse = |step: f64| {
         let text = scene_text(args, out, mesh, mass, step)?;
         // What is written must be readable: the reader itself is the check.
@@ -193,6 +193,10 @@ fn write_scene(
     Ok(scene.step)
 }
 
+fn three_digits(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
 /// The largest of 1, 2 and 5 times a power of ten that is not above `value`.
 fn round_down(value: f64) -> f64 {
     let power = value.log10().floor() as i32;
@@ -202,7 +206,10 @@ fn round_down(value: f64) -> f64 {
 
 fn scene_text(args: &Args, out: &Path, mesh: &Mesh, mass: f64, step: f64) -> Result<String, Failure> {
     let file = mesh_path(&args.file, out).map_err(Failure::input)?;
-    let Args { k1, c1, c2, scale, .. } = args;
+    let Args { scale, .. } = args;
+    // Light particles need soft edges, else only short steps are stable and words are too narrow.
+    let per_mass = |given: Option<f64>, factor: f64| given.unwrap_or(three_digits(mass * factor));
+    let (k1, c1, c2) = (per_mass(args.k1, 6e4), per_mass(args.c1, 100.0), per_mass(args.c2, 1e5));
     let mut text = format!(
         "# {} particles, {} edges.\n\
          step = {step:?}          # s\n\

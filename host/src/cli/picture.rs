@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[command(after_help = scenes_help() + "
 Examples:
   nendo picture cube9 --at 0,15,30 -o out/cube.png
-  nendo picture docs/press.toml --each-material --at 0,1,2 -o out/press.svg")]
+  nendo picture docs/press.toml --each-material --at 0,0.2,0.6 -o out/press.svg")]
 pub(super) struct Args {
     #[command(flatten)]
     scene: SceneArg,
