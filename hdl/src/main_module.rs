@@ -177,8 +177,12 @@ pub fn main_module(config: &Config) -> Module {
     let (u, class, start, end) = (edge[0].clone(), edge[1].clone(), edge[2].clone(), edge[3].clone());
 
     b.comment("particles: a for starts and particle mode, b for ends, MPM's results and the bus");
-    let moved =
-        Moved::declare(&mut b, particle_bits, map.window(Win::Position).bits(), map.window(Win::Velocity).bits());
+    let moved = Moved::declare(
+        &mut b,
+        particle_bits,
+        map.window(Win::Position).bits(),
+        map.window(Win::Velocity).bits(),
+    );
     // The force memories answer last, so the others are asked later: cheaper than to hold their words.
     let (mut element_mark, mut particle_mark) = (Mark::new(&element_valid), Mark::new(&particle_valid));
     let later = PARTICLE_FRONT - READ_LATENCY;

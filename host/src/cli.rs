@@ -7,11 +7,15 @@ mod bench;
 mod board;
 mod compare;
 mod cosim;
+mod doctor;
 mod estimate;
 mod generate;
+mod import;
 mod options;
+mod picture;
 mod run;
 mod scene;
+mod shell;
 mod synth;
 mod view;
 
@@ -40,6 +44,7 @@ const EXAMPLES: &str = "Examples:
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
   nendo view cube9                        see it in the browser, and pull at it
+  nendo scene import part.msh -o my.toml  bring your own mesh
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA
   nendo bench --quick                     how fast every engine is on this machine";
@@ -68,6 +73,14 @@ enum Command {
     Synth(synth::Args),
     /// Time every engine on the standard sizes, in one run
     Bench(bench::Args),
+    /// Draw states of a scene side by side, a row for each material
+    Picture(picture::Args),
+    /// Which other programs are here, and what the absent ones would enable
+    Doctor(doctor::Args),
+    /// Write completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Write the man page
+    Man(shell::ManArgs),
 }
 
 /// Why a command ends badly.
@@ -129,6 +142,10 @@ pub fn main() -> ExitCode {
         Command::Estimate(args) => estimate::main(&args, console),
         Command::Synth(args) => synth::main(&args, console),
         Command::Bench(args) => bench::main(&args, console),
+        Command::Picture(args) => picture::main(&args, console),
+        Command::Doctor(args) => doctor::main(&args, console),
+        Command::Completions(args) => shell::completions(&args, cli.json, console),
+        Command::Man(args) => shell::man(&args, cli.json, console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod cosim;
 pub mod device;
 pub mod engine;
+pub mod export;
 mod interrupt;
 pub mod live;
 pub mod output;

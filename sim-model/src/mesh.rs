@@ -1,11 +1,14 @@
 //! Meshes: particles, directed edges and, where known, the tetrahedra they came from.
 
+pub mod import;
 mod lattice;
+mod quality;
 
 pub use lattice::{Lattice, LatticeError};
+pub use quality::{Quality, Spread};
 
 use nalgebra::Vector3;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A point or vector in SI units.
 pub type Vec3 = Vector3<f64>;
@@ -21,6 +24,17 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
     /// Tetrahedra, where known.
     pub tetrahedra: Vec<[u32; 4]>,
+    /// Named groups, where a file has such.
+    pub groups: BTreeMap<String, Group>,
+}
+
+/// Particles that have a name together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Its particles, in order.
+    pub particles: Vec<u32>,
+    /// Its tetrahedra, if it is a volume.
+    pub tetrahedra: Vec<u32>,
 }
 
 /// What makes a mesh unusable.
@@ -108,7 +122,7 @@ impl Mesh {
         check_range("tetrahedron", &tetrahedra, particles.len())?;
         let edges = tetrahedron_edges(&tetrahedra);
         let triangles = boundary(&particles, &tetrahedra);
-        let mesh = Self { particles, edges, triangles, tetrahedra };
+        let mesh = Self { particles, edges, triangles, tetrahedra, groups: BTreeMap::new() };
         mesh.check()?;
         Ok(mesh)
     }
@@ -142,6 +156,11 @@ impl Mesh {
         }
     }
 
+    /// How good its tetrahedra are.
+    pub fn quality(&self) -> Quality {
+        Quality::of(&self.particles, &self.tetrahedra)
+    }
+
     /// Smallest and largest corner of the box around all particles.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let first = self.particles.first().copied().unwrap_or_default();
@@ -158,6 +177,15 @@ impl Mesh {
     pub fn edge_length(&self, edge: usize) -> f64 {
         let [start, end] = self.edges[edge];
         (self.particles[end as usize] - self.particles[start as usize]).norm()
+    }
+
+    /// The edges of some of the tetrahedra, in order.
+    pub fn edges_of(&self, tetrahedra: &[u32]) -> Vec<usize> {
+        let chosen: Vec<[u32; 4]> =
+            tetrahedra.iter().filter_map(|&t| self.tetrahedra.get(t as usize).copied()).collect();
+        let sorted = |&[a, b]: &[u32; 2]| [a.min(b), a.max(b)];
+        let pairs: std::collections::HashSet<[u32; 2]> = tetrahedron_edges(&chosen).into_iter().collect();
+        (0..self.edges.len()).filter(|&k| pairs.contains(&sorted(&self.edges[k]))).collect()
     }
 
     /// For each particle, how many edges start at it and how many end at it.

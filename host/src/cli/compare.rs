@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     engine::{self, EngineKind, EngineOptions},
+    export::report::{self, Report},
     output::write_whole,
     plot, progress,
 };
@@ -17,7 +18,7 @@ use nendo_model::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = scenes_help() + "
@@ -42,6 +43,9 @@ pub(super) struct Args {
     /// Draw the error over time (.svg or .png)
     #[arg(long, value_name = "FILE", value_parser = plot::picture_path)]
     plot: Option<PathBuf>,
+    /// Write report.html with the plot, report.json and error.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// The error at one moment, in percent of the scene's own measure.
@@ -100,25 +104,26 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         EngineKind::Model | EngineKind::Rtl | EngineKind::Board => options.profile.to_string(),
     };
     print_table(&samples, average, &label, &args.reference, console);
+    let points = |value: fn(&Sample) -> f64| samples.iter().map(|s| (s.t, value(s))).collect();
+    let svg = plot::svg(&plot::Chart {
+        title: format!("{}: {label} against {}", scene.name, args.reference),
+        x_label: "time [s]",
+        y_label: match scene.error_scale {
+            ErrorScale::Width => "position error [% of width]",
+            ErrorScale::PeakDisplacement => "position error [% of peak extension]",
+        },
+        lines: vec![("mean", points(|s| s.mean_percent)), ("largest", points(|s| s.max_percent))],
+    })?;
     if let Some(path) = &args.plot {
-        let points: Vec<(f64, f64)> = samples.iter().map(|s| (s.t, s.mean_percent)).collect();
-        let worst: Vec<(f64, f64)> = samples.iter().map(|s| (s.t, s.max_percent)).collect();
-        let chart = plot::Chart {
-            title: format!("{}: {label} against {}", scene.name, args.reference),
-            x_label: "time [s]",
-            y_label: match scene.error_scale {
-                ErrorScale::Width => "position error [% of width]",
-                ErrorScale::PeakDisplacement => "position error [% of peak extension]",
-            },
-            lines: vec![("mean", points), ("largest", worst)],
+        let bytes = if path.extension().is_some_and(|e| e == "png") {
+            plot::png(&svg)?
+        } else {
+            svg.clone().into_bytes()
         };
-        let svg = plot::svg(&chart)?;
-        let bytes =
-            if path.extension().is_some_and(|e| e == "png") { plot::png(&svg)? } else { svg.into_bytes() };
         write_whole(path, &bytes).with_context(|| format!("writing {}", path.display()))?;
         console.say(format!("wrote {}", path.display()));
     }
-    Ok(json!({
+    let report = json!({
         "scene": scene.name,
         "engine": options.kind,
         "profile": options.kind.is_fixed_point().then_some(options.profile),
@@ -126,11 +131,43 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "reference": args.reference,
         "steps": steps,
         "measure_m": measure,
-        "samples": samples,
+        "samples": &samples,
         "mean_percent": average,
         "final_mean_percent": last.map(|s| s.mean_percent),
         "final_max_percent": last.map(|s| s.max_percent),
-    }))
+    });
+    if let Some(folder) = &args.out {
+        write_report(folder, &scene, &samples, &report, &svg)?;
+        console.say(format!("wrote into {}: report.html, report.json, error.csv", folder.display()));
+    }
+    Ok(report)
+}
+
+fn write_report(
+    folder: &Path,
+    scene: &Scene,
+    samples: &[Sample],
+    report: &Value,
+    plot: &str,
+) -> anyhow::Result<()> {
+    let mut csv = "t_s,mean_percent,max_percent\n".to_owned();
+    let mut rows = Vec::new();
+    for Sample { t, mean_percent, max_percent } in samples {
+        csv += &format!("{t},{mean_percent},{max_percent}\n");
+        rows.push(vec![format!("{t:.3}"), format!("{mean_percent:.5}"), format!("{max_percent:.5}")]);
+    }
+    let mut page =
+        Report::new(&format!("nendo: error of {}", scene.name), "Distance from the reference over time");
+    page.picture("Error over time", plot)
+        .table("Scene", &report::scene_rows(scene))
+        .table("Comparison", &report::json_rows(report))
+        .numbers("Samples", &["t [s]", "mean [%]", "largest [%]"], &rows);
+    let text = serde_json::to_string_pretty(report)? + "\n";
+    for (name, content) in [("report.html", page.finish()), ("report.json", text), ("error.csv", csv)] {
+        let path = folder.join(name);
+        write_whole(&path, content.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Mean and largest distance between two states, over the particles that can move.

@@ -6,12 +6,17 @@ use super::{
 };
 use crate::{
     engine::{self, Engine, EngineKind, EngineOptions},
+    export::{
+        gltf,
+        report::{self, Report},
+        series::{Plan, Series},
+    },
     live,
     output::write_whole,
     picture, plot, progress,
 };
 use anyhow::Context;
-use nendo_model::scene::Scene;
+use nendo_model::{cycles::Depths, scene::Scene};
 use serde_json::{Value, json};
 use std::{fmt::Write, path::PathBuf, time::Instant};
 
@@ -22,6 +27,7 @@ Examples:
   nendo run table3 --profile paper-2003 --steps 0 --probe-edge 0
   nendo run box:64x64x64 --engine f32                  the fastest without a board
   nendo run my.toml --engine f64 --out out/my
+  nendo run my.toml --out out/my --frames 50 --watch 0,12     for ParaView: out/my/frames.pvd
   nendo run cube9 --engine board --device pci:0000:03:00.0 --live --seconds 10")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -51,9 +57,15 @@ pub(super) struct Args {
     /// Particles to touch and watch each tick [default: those the scene pushes]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "live")]
     points: Vec<u32>,
-    /// Write report.json, state.csv and a picture (SVG, PNG) into this folder
+    /// Write report.html and .json, state.csv, model.glb and a picture (SVG, PNG) into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Also write so many frames for ParaView, evenly over the run: frames.pvd and frames/*.vtu
+    #[arg(long, value_name = "N", requires = "out", conflicts_with = "live", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    frames: Option<u64>,
+    /// Also write where these particles are over time: watch.csv, at every frame (or a hundred times)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out", conflicts_with = "live")]
+    watch: Vec<u32>,
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
@@ -75,9 +87,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         }
     }
     let particles = scene.mesh.particles.len() as u32;
-    if let Some(point) = args.points.iter().find(|&&p| p >= particles) {
+    let beyond = |list: &[u32]| list.iter().copied().find(|&p| p >= particles);
+    let out_of_range = [("--points", beyond(&args.points)), ("--watch", beyond(&args.watch))];
+    if let Some((option, point)) = out_of_range.iter().find_map(|(o, p)| Some((o, (*p)?))) {
         return Err(Failure::input(anyhow::anyhow!(
-            "--points {point}: the scene has {particles} particles (0 to {})",
+            "{option} {point}: the scene has {particles} particles (0 to {})",
             particles - 1
         )));
     }
@@ -93,10 +107,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
     ));
 
+    let mut series = args.series(&scene, steps);
     let Outcome { mut engine, done, wall, live } = if args.live {
         run_live(args, &scene, &options, steps)?
     } else {
-        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps)?
+        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps, series.as_mut())?
     };
 
     let overflow = engine.overflow();
@@ -154,17 +169,22 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         let positions = engine.positions()?;
         let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
         let picture = picture::svg(&scene, &positions);
+        let depths = fixed.then(|| Depths::of(options.profile, options.inverse));
+        let mut names = series.map_or(Ok(vec![]), Series::finish).context("writing the series")?;
         let files = [
+            ("report.html", html(&scene, &report, depths, &picture).into_bytes()),
             ("report.json", (text + "\n").into_bytes()),
             ("state.csv", state_csv(&scene, &positions).into_bytes()),
+            ("model.glb", gltf::glb(&scene, &positions)),
             ("picture.png", plot::png(&picture)?),
             ("picture.svg", picture.into_bytes()),
         ];
         for (name, content) in files {
             let path = folder.join(name);
             write_whole(&path, &content).with_context(|| format!("writing {}", path.display()))?;
+            names.push(name.to_owned());
         }
-        console.say(format!("wrote {}/report.json, state.csv, picture.svg and .png", folder.display()));
+        console.say(format!("wrote into {}: {}", folder.display(), names.join(", ")));
     }
     Ok(report)
 }
@@ -177,13 +197,38 @@ struct Outcome {
     live: Option<live::Report>,
 }
 
-fn run_in_pieces(mut engine: Box<dyn Engine>, name: &str, steps: u64) -> anyhow::Result<Outcome> {
-    let started = Instant::now();
+fn run_in_pieces(
+    mut engine: Box<dyn Engine>,
+    name: &str,
+    steps: u64,
+    mut series: Option<&mut Series<'_>>,
+) -> anyhow::Result<Outcome> {
+    let mut wall = 0.0;
+    let mut advance = |engine: &mut Box<dyn Engine>, n: u64| {
+        let started = Instant::now();
+        let result = engine.advance(n);
+        wall += started.elapsed().as_secs_f64();
+        result
+    };
+    if let Some(series) = series.as_deref_mut() {
+        series.take(0, &engine.positions()?).context("writing a frame")?;
+    }
     let done = progress::in_pieces(name, steps, |n| {
-        engine.advance(n)?;
+        let until = engine.step() + n;
+        if let Some(series) = series.as_deref_mut() {
+            while let Some(due) = series.due().filter(|&due| due <= until) {
+                let now = due - engine.step();
+                advance(&mut engine, now)?;
+                series.take(due, &engine.positions()?).context("writing a frame")?;
+            }
+        }
+        let rest = until - engine.step();
+        if rest > 0 {
+            advance(&mut engine, rest)?;
+        }
         anyhow::Ok(engine.trouble().is_none())
     })?;
-    Ok(Outcome { engine, done, wall: started.elapsed().as_secs_f64(), live: None })
+    Ok(Outcome { engine, done, wall, live: None })
 }
 
 fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> Result<Outcome, Failure> {
@@ -201,7 +246,48 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
     Ok(Outcome { engine: Box::new(engine), done, wall, live: Some(live) })
 }
 
+/// The run as a page: scene, engine, figures, picture and, for hardware, where a step's clocks go.
+fn html(scene: &Scene, report: &Value, depths: Option<Depths>, picture: &str) -> String {
+    let below = format!(
+        "{} s of `{}` on {}",
+        report["simulated_s"],
+        scene.name,
+        report["engine"].as_str().unwrap_or_default()
+    );
+    let mut page = Report::new(&format!("nendo: {}", scene.name), &below);
+    page.picture("At the end", picture)
+        .table("Scene", &report::scene_rows(scene))
+        .table("Run", &report::json_rows(report));
+    if let Some(depths) = depths {
+        let (particles, edges) = (scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64);
+        let total = depths.cycles_per_step(particles, edges);
+        let phases = [
+            ("elements, one per clock", edges),
+            ("pause: the element pipeline drains", depths.element.into()),
+            ("particles, one per clock", particles),
+            ("pause: the particle pipeline drains", depths.particle.into()),
+            ("a step", total),
+        ];
+        let row = |(name, clocks): (&str, u64)| {
+            vec![
+                name.to_owned(),
+                clocks.to_string(),
+                format!("{:.1} %", 100.0 * clocks as f64 / total as f64),
+            ]
+        };
+        page.numbers("Clock cycles of a step", &["phase", "clocks", "share"], &phases.map(row));
+    }
+    page.finish()
+}
+
 impl Args {
+    /// The states to take on the way, if any are wanted.
+    fn series<'a>(&self, scene: &'a Scene, steps: u64) -> Option<Series<'a>> {
+        let plan = Plan { frames: self.frames.unwrap_or(0), watch: self.watch.clone() };
+        let folder = self.out.as_ref().filter(|_| plan.frames > 0 || !plan.watch.is_empty())?;
+        Some(Series::new(scene, folder, plan, steps))
+    }
+
     /// Chooses the engine, whatever was chosen.
     pub(super) fn set_engine(&mut self, kind: EngineKind) {
         self.engine.engine = kind;

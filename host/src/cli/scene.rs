@@ -1,7 +1,7 @@
 //! `nendo scene`: make, describe and check scenes.
 
 use super::{
-    Console, Failure,
+    Console, Failure, import,
     options::{SceneArg, unstable},
 };
 use crate::{output::write_whole, progress};
@@ -22,6 +22,8 @@ use std::path::PathBuf;
 pub(super) enum Command {
     /// Write a scene file for a box of particles
     Box(BoxArgs),
+    /// Read a mesh of another program, say how good it is, and write a scene that uses it
+    Import(import::Args),
     /// Describe a scene
     Info(InfoArgs),
     /// Check a scene: is it sound, is its step stable, does it fit every profile?
@@ -31,6 +33,7 @@ pub(super) enum Command {
 pub(super) fn main(command: &Command, console: Console) -> Result<Value, Failure> {
     match command {
         Command::Box(args) => make_box(args, console),
+        Command::Import(args) => import::main(args, console),
         Command::Info(args) => info(args, console),
         Command::Check(args) => check(args, console),
     }

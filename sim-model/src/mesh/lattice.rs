@@ -42,12 +42,12 @@ impl Lattice {
         (at[2] * self.size[1] + at[1]) * self.size[0] + at[0]
     }
 
-    fn position(&self, at: [u32; 3]) -> Vec3 {
+    pub(super) fn position(&self, at: [u32; 3]) -> Vec3 {
         let offset = |k: usize| (f64::from(at[k]) - f64::from(self.size[k] - 1) / 2.0) * self.pitch;
         self.center + Vec3::new(offset(0), offset(1), offset(2))
     }
 
-    fn positions(&self) -> impl Iterator<Item = [u32; 3]> {
+    pub(super) fn positions(&self) -> impl Iterator<Item = [u32; 3]> {
         let [nx, ny, nz] = self.size;
         (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
     }
@@ -67,13 +67,13 @@ impl Lattice {
         if !particles.iter().all(|p| p.iter().all(|c| c.is_finite())) || !edges.iter().all(distinct) {
             return Err(LatticeError::Center);
         }
-        let tetrahedra = self.tetrahedra();
+        let tetrahedra = self.tetrahedra(|_| true);
         let triangles = if tetrahedra.is_empty() {
             self.sheet_triangles()
         } else {
             super::boundary(&particles, &tetrahedra)
         };
-        Ok(Mesh { particles, edges, triangles, tetrahedra })
+        Ok(Mesh { particles, edges, triangles, tetrahedra, ..Mesh::default() })
     }
 
     fn edges(&self) -> Vec<[u32; 2]> {
@@ -110,9 +110,11 @@ impl Lattice {
         [from.min(to), from.max(to)]
     }
 
-    fn tetrahedra(&self) -> Vec<[u32; 4]> {
+    /// Five tetrahedra for each cube that `keep` chooses by its lowest corner.
+    pub(super) fn tetrahedra(&self, keep: impl Fn([u32; 3]) -> bool) -> Vec<[u32; 4]> {
         let mut all = Vec::new();
-        for at in self.positions().filter(|at| (0..3).all(|a| at[a] + 1 < self.size[a])) {
+        let is_cube = |at: &[u32; 3]| (0..3).all(|a| at[a] + 1 < self.size[a]);
+        for at in self.positions().filter(|at| is_cube(at) && keep(*at)) {
             let corner = |x, y, z| self.index([at[0] + x, at[1] + y, at[2] + z]);
             // The four even corners span the middle tetrahedron; each odd corner cuts one off.
             let odd = at.iter().sum::<u32>() % 2;

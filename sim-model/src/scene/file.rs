@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     material::Material,
-    mesh::{Lattice, LatticeError, Mesh, Vec3},
+    mesh::{Group, Lattice, LatticeError, Mesh, Vec3, import},
 };
 use std::path::Path;
 use toml::de::DeTable;
@@ -128,13 +128,22 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
 
 fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
     let value = root.need("mesh")?;
-    let table = value.table(&["box", "particles", "edges", "triangles", "tetrahedra"])?;
+    let table =
+        value.table(&["box", "file", "scale", "pitch", "particles", "edges", "triangles", "tetrahedra"])?;
+    let only =
+        |kind: &str, others: &[&'static str]| match others.iter().find_map(|k| Some((k, table.get(k)?))) {
+            Some((other, value)) => Err(value
+                .error(format!("a mesh is a `box`, a `file` or a list: `{other}` does not go with {kind}"))),
+            None => Ok(()),
+        };
+    let lists = ["particles", "edges", "triangles", "tetrahedra"];
+    if let Some(file) = table.get("file") {
+        only("a file", &[&["box"], &lists[..]].concat())?;
+        return read_mesh_file(&table, &file);
+    }
+    only("that", &["scale", "pitch"])?;
     if let Some(lattice) = table.get("box") {
-        for other in ["particles", "edges", "triangles", "tetrahedra"] {
-            if let Some(value) = table.get(other) {
-                return Err(value.error(format!("a mesh is either a `box` or a list, not both (`{other}`)")));
-            }
-        }
+        only("a box", &lists)?;
         let t = lattice.table(&["size", "pitch", "center"])?;
         let size = t.need("size")?;
         let pitch = t.need("pitch")?;
@@ -162,6 +171,7 @@ fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
                 edges: read_list(edges)?,
                 triangles: read_list(list("triangles"))?,
                 tetrahedra,
+                ..Mesh::default()
             };
             mesh.check().map(|()| mesh)
         }
@@ -171,6 +181,15 @@ fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
         let place = e.place().and_then(|(key, item)| table.get(key)?.array().ok()?.nth(item));
         place.unwrap_or(value).error(e.to_string())
     })
+}
+
+/// A mesh made by another program; its path is relative to the scene file.
+fn read_mesh_file(table: &Table<'_>, file: &Value<'_>) -> Result<Mesh, SceneError> {
+    let scale = table.optional("scale", Value::positive)?.unwrap_or(1.0);
+    let pitch = table.optional("pitch", Value::positive)?;
+    let folder = Path::new(file.origin()).parent().unwrap_or(Path::new(""));
+    let imported = import::load(&folder.join(file.string()?), scale);
+    imported.and_then(|i| i.into_mesh(pitch)).map_err(|e| file.error(e.to_string()))
 }
 
 fn read_list<const N: usize>(list: Option<Value<'_>>) -> Result<Vec<[u32; N]>, SceneError> {
@@ -237,14 +256,14 @@ fn material_index(materials: &[NamedMaterial], name: &Value<'_>) -> Result<u16, 
     })
 }
 
-/// Particles chosen by `on`: "all", a list of numbers, a face or a region.
+/// Particles chosen by `on`: "all", a list of numbers, a face, a group or a region.
 fn select(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
     let on = table.need("on")?;
     let all = 0..mesh.particles.len() as u32;
     let chosen: Vec<u32> = if on.is_string() {
         match on.string()? {
             "all" => all.collect(),
-            other => return Err(on.error(format!("`on = \"{other}\"` is not known; \"all\", [numbers], {{ face = ... }} or {{ min = ..., max = ... }}"))),
+            other => return Err(on.error(format!("`on = \"{other}\"` is not known; \"all\", [numbers], {{ face = ... }}, {{ group = ... }} or {{ min = ..., max = ... }}"))),
         }
     } else if on.is_array() {
         let mut list = Vec::new();
@@ -263,7 +282,13 @@ fn select(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
         list.dedup();
         list
     } else {
-        let t = on.table(&["face", "min", "max"])?;
+        let t = on.table(&["face", "group", "min", "max"])?;
+        if let Some(name) = t.get("group") {
+            if let Some(other) = ["face", "min", "max"].iter().find_map(|k| t.get(k)) {
+                return Err(other.error("`group` stands alone in `on`"));
+            }
+            return Ok(find_group(&name, mesh)?.particles.clone());
+        }
         let (low, high) = match t.get("face") {
             Some(face) => face_region(&face, mesh)?,
             None => {
@@ -280,6 +305,18 @@ fn select(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
         return Err(on.error("no particle is chosen by `on`"));
     }
     Ok(chosen)
+}
+
+/// A group of the mesh file.
+fn find_group<'m>(name: &Value<'_>, mesh: &'m Mesh) -> Result<&'m Group, SceneError> {
+    let wanted = name.string()?;
+    mesh.groups.get(wanted).ok_or_else(|| {
+        let known: Vec<&str> = mesh.groups.keys().map(String::as_str).take(20).collect();
+        name.error(match known.is_empty() {
+            true => format!("no group `{wanted}`: the mesh has no groups (only mesh files have)"),
+            false => format!("no group `{wanted}`; the mesh has {}", known.join(", ")),
+        })
+    })
 }
 
 /// The region of all particles at an outermost coordinate.
@@ -332,9 +369,22 @@ fn read_overrides(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError>
     Ok(())
 }
 
-/// Edges by number (`index`), or those with both ends among the particles chosen by `on`.
+/// Edges by number (`index`), those of a volume's tetrahedra, or those with both ends among the particles
+/// chosen by `on`.
 fn select_edges(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<usize>, SceneError> {
     let Some(list) = table.get("index") else {
+        let on = table.need("on")?;
+        if let Some(name) = on
+            .is_table()
+            .then(|| on.table(&["face", "group", "min", "max"]))
+            .transpose()?
+            .and_then(|t| t.get("group"))
+        {
+            let group = find_group(&name, mesh)?;
+            if !group.tetrahedra.is_empty() {
+                return Ok(mesh.edges_of(&group.tetrahedra));
+            }
+        }
         let mut inside = vec![false; mesh.particles.len()];
         for p in select(table, mesh)? {
             inside[p as usize] = true;

@@ -102,6 +102,15 @@ impl<'a> Value<'a> {
         matches!(self.value.get_ref(), DeValue::String(_))
     }
 
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Table(_))
+    }
+
+    /// The file it stands in.
+    pub(super) fn origin(&self) -> &'a str {
+        self.source.origin
+    }
+
     pub(super) fn is_array(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::Array(_))
     }

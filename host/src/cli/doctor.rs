@@ -1,0 +1,264 @@
+//! `nendo doctor`: which other programs are here, and what the absent ones would enable.
+
+use super::{Console, Failure};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Nothing here is needed for `nendo run` on the model, `compare`, `gen`, `estimate` and `scene`.
+Exit code 0 means the check itself worked, whatever is absent.
+
+Example:
+  nendo doctor --json | jq '.tools[] | select(.version == null) | .name'"
+)]
+pub(super) struct Args {}
+
+/// A program nendo can use.
+struct Tool {
+    name: &'static str,
+    /// The commands that may provide it, the first found counts.
+    commands: &'static [&'static str],
+    version: &'static [&'static str],
+    enables: &'static str,
+    get: &'static str,
+}
+
+const fn tool(
+    name: &'static str,
+    commands: &'static [&'static str],
+    version: &'static [&'static str],
+    enables: &'static str,
+    get: &'static str,
+) -> Tool {
+    Tool { name, commands, version, enables, get }
+}
+
+const TOOLS: &[Tool] = &[
+    tool(
+        "verilator",
+        &["verilator"],
+        &["--version"],
+        "the engine itself: --engine rtl, cosim, --device rtl",
+        "Debian package verilator",
+    ),
+    tool(
+        "c++",
+        &["c++", "g++", "clang++"],
+        &["--version"],
+        "compiles the Verilated engine",
+        "Debian package g++",
+    ),
+    tool(
+        "make",
+        &["make"],
+        &["--version"],
+        "builds the Verilated engine and the cocotb test",
+        "Debian package make",
+    ),
+    tool(
+        "iverilog",
+        &["iverilog"],
+        &["-V"],
+        "the bus test against an independent master (scripts/axi)",
+        "Debian package iverilog",
+    ),
+    tool(
+        "yosys",
+        &["yosys"],
+        &["-V"],
+        "synthesis, resource counts, equivalence proofs",
+        "Debian package yosys",
+    ),
+    tool(
+        "nextpnr-ecp5",
+        &["nextpnr-ecp5"],
+        &["--version"],
+        "place and route for Lattice ECP5",
+        "Debian package nextpnr-ecp5",
+    ),
+    tool(
+        "nextpnr-ice40",
+        &["nextpnr-ice40"],
+        &["--version"],
+        "place and route for Lattice iCE40",
+        "Debian package nextpnr-ice40",
+    ),
+    tool(
+        "nextpnr-xilinx",
+        &["nextpnr-xilinx"],
+        &["--version"],
+        "place and route for Xilinx 7-series without Vivado",
+        "the openXC7 project",
+    ),
+    tool(
+        "vivado",
+        &["vivado"],
+        &["-version"],
+        "bitstreams and timing by AMD's own tools",
+        "AMD's installer; not free software",
+    ),
+    tool(
+        "qemu",
+        &["qemu-system-x86_64"],
+        &["--version"],
+        "a whole computer with a simulated PCI board",
+        "Debian package qemu-system-x86",
+    ),
+    tool(
+        "chromium",
+        &["chromium", "chromium-browser", "google-chrome"],
+        &["--version"],
+        "browser tests of the 3-D page",
+        "Debian package chromium",
+    ),
+    tool("gmsh", &["gmsh"], &["--version"], "makes meshes for `nendo scene import`", "Debian package gmsh"),
+    tool("tetgen", &["tetgen"], &["-h"], "makes meshes for `nendo scene import`", "Debian package tetgen"),
+    tool(
+        "python3",
+        &["python3"],
+        &["--version"],
+        "the private environment of the test scripts",
+        "Debian package python3",
+    ),
+];
+
+/// Packages of the private Python environment that scripts make.
+const PACKAGES: &[(&str, &str, &str)] = &[
+    ("cocotb", "the bus test against an independent master", "scripts/axi installs it"),
+    ("cocotbext-axi", "the independent AXI4-Lite master", "scripts/axi installs it"),
+    ("meshio", "reads exported VTU files as ParaView would", "scripts/meshes installs it"),
+    ("verilator", "the same tests under a second Verilator", "scripts/test installs it"),
+];
+
+pub(super) fn main(_: &Args, console: Console) -> Result<Value, Failure> {
+    let mut found = Vec::new();
+    for t in TOOLS {
+        let place = t.commands.iter().find_map(|c| which(c));
+        let version = place.as_deref().map(|p| version(p, t.version));
+        found.push(entry(t.name, version, place, t.enables, t.get));
+    }
+    let packages = site_packages();
+    for (name, enables, get) in PACKAGES {
+        let here = packages.iter().find_map(|folder| package_version(folder, name));
+        let (version, place) = here.map_or((None, None), |(v, p)| (Some(Some(v)), Some(p)));
+        found.push(entry(&format!("python: {name}"), version, place, enables, get));
+    }
+    for tool in &found {
+        let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
+        let name = text("name");
+        console.say(match tool["present"].as_bool() {
+            Some(true) => {
+                let version = tool["version"].as_str().unwrap_or("(it does not tell its version)");
+                format!("  have  {name:22} {version}")
+            }
+            _ => format!("absent  {name:22} would enable: {}; get it: {}", text("enables"), text("get")),
+        });
+    }
+    let absent = found.iter().filter(|t| t["present"] == false).count();
+    console.say(format!("{} of {} present", found.len() - absent, found.len()));
+    Ok(json!({ "nendo": env!("CARGO_PKG_VERSION"), "tools": found, "absent": absent }))
+}
+
+/// One tool; `version` is nothing if it is absent, and holds nothing if it is silent.
+fn entry(
+    name: &str,
+    version: Option<Option<String>>,
+    place: Option<PathBuf>,
+    enables: &str,
+    get: &str,
+) -> Value {
+    json!({
+        "name": name,
+        "present": version.is_some(),
+        "version": version.flatten(),
+        "path": place,
+        "enables": enables,
+        "get": get,
+    })
+}
+
+/// Where a command is, as a shell would find it.
+fn which(command: &str) -> Option<PathBuf> {
+    let list = std::env::var_os("PATH")?;
+    std::env::split_paths(&list).map(|folder| folder.join(command)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    let allowed =
+        |m: &std::fs::Metadata| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let allowed = |_: &std::fs::Metadata| true;
+    std::fs::metadata(path).is_ok_and(|m| m.is_file() && allowed(&m))
+}
+
+/// The first line with a digit of what a program says about its version; it has ten seconds.
+fn version(program: &Path, options: &[&str]) -> Option<String> {
+    let mut said = tempfile::tempfile().ok()?;
+    let (out, err) = (said.try_clone().ok()?, said.try_clone().ok()?);
+    let mut child =
+        Command::new(program).args(options).stdin(Stdio::null()).stdout(out).stderr(err).spawn().ok()?;
+    let started = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if started.elapsed() > Duration::from_secs(10) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut text = Vec::new();
+    std::io::Seek::rewind(&mut said).ok()?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(said, 1 << 16), &mut text).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().map(str::trim).find(|l| l.contains(|c: char| c.is_ascii_digit()))?;
+    Some(line.chars().take(100).collect())
+}
+
+/// Folders of Python packages: the private environment beside the present folder or above it.
+fn site_packages() -> Vec<PathBuf> {
+    let Ok(here) = std::env::current_dir() else { return Vec::new() };
+    here.ancestors()
+        .filter_map(|folder| std::fs::read_dir(folder.join(".tools/python/lib")).ok())
+        .flat_map(|list| list.flatten().map(|entry| entry.path().join("site-packages")))
+        .collect()
+}
+
+/// Version and place of a package, by the name of its `.dist-info` folder.
+fn package_version(folder: &Path, package: &str) -> Option<(String, PathBuf)> {
+    let wanted = package.replace('-', "_");
+    std::fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let (found, version) = name.strip_suffix(".dist-info")?.rsplit_once('-')?;
+        (found.replace('-', "_") == wanted).then(|| (version.to_owned(), entry.path()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_and_asked() {
+        let sh = which("sh").expect("a shell");
+        assert_eq!(which("no-such-program-here"), None);
+        assert_eq!(version(&sh, &["-c", "echo hello; echo v1.2 >&2"]), Some("v1.2".to_owned()));
+        assert_eq!(version(&sh, &["-c", "true"]), None);
+        assert_eq!(version(Path::new("/no/such/program"), &[]), None);
+    }
+
+    #[test]
+    fn packages_are_found_by_their_metadata() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("cocotbext_axi-0.1.28.dist-info")).unwrap();
+        std::fs::create_dir(folder.path().join("meshio")).unwrap();
+        let found = package_version(folder.path(), "cocotbext-axi").map(|(v, _)| v);
+        assert_eq!(found.as_deref(), Some("0.1.28"));
+        assert!(package_version(folder.path(), "meshio").is_none());
+    }
+}
