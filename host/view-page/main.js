@@ -15,6 +15,7 @@ const overlay = new Overlay($("overlay"));
 const way = new Plot($("way"), " m", "#c4501b"), rate = new Plot($("rate"), "/s", "#2f5d9b");
 let picture, socket, scene, state;
 let near = null, chosen = null, hand = null, top = 0, moved = [0, 0, 0];
+let stale = true; // nothing is drawn twice
 
 const say = text => { $("notice").textContent = text ?? ""; $("notice").hidden = !text; };
 const tell = message => { if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
@@ -82,6 +83,7 @@ function show(header, data, at) {
   const positions = new Float32Array(data, at, 3 * scene.particles);
   const colors = new Float32Array(data, at + 4 * positions.length, scene.particles);
   state = { ...header, positions, colors, frames: (state?.frames ?? 0) + 1 };
+  stale = true;
   picture.set(positions, colors);
   // The scale follows slowly downwards, so that colours do not flicker.
   top = Math.max(large(colors), 0.98 * top, 1e-9);
@@ -117,16 +119,17 @@ function follow() {
 function draw() {
   for (const id of ["picture", "overlay"]) {
     const canvas = $(id), [w, h] = [canvas.clientWidth, canvas.clientHeight].map(v => Math.round(v * devicePixelRatio));
-    if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+    if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height, stale] = [w, h, true];
     camera.aspect = w / h;
   }
-  if (scene && state) {
+  if (hand?.particle !== undefined) pull();
+  if (stale && scene && state) {
+    stale = false;
     const shown = Object.fromEntries(["surface", "edges", "particles"].map(id => [id, $(id).checked]));
     picture.draw(camera, shown, top);
     overlay.draw(camera, scene, state, hand?.particle ?? near, chosen);
     way.draw();
     rate.draw();
-    if (hand?.particle !== undefined) pull();
   }
   requestAnimationFrame(draw);
 }
@@ -192,6 +195,9 @@ function listen() {
     camera.zoom(Math.exp(event.deltaY * 0.001));
   }, { passive: false });
 
+  for (const kind of ["pointerdown", "pointermove", "pointerup", "wheel", "click", "change", "keydown", "resize"]) {
+    addEventListener(kind, () => { stale = true; });
+  }
   const fit = () => { if (state) camera.fit(...bounds(state.positions)); };
   const actions = {
     play: () => tell({ do: state?.running ? "pause" : "play" }),

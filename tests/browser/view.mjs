@@ -49,7 +49,7 @@ const compare = (...shots) => judge.evaluate(async shots => {
 }, shots);
 
 async function visit(url) {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 780 } });
+  const page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
   const wrong = [];
   page.on("console", message => ["error", "warning"].includes(message.type()) && wrong.push(message.text()));
   page.on("pageerror", error => wrong.push(String(error)));
