@@ -258,7 +258,7 @@ fn a_box_scene_is_written_checked_and_run() {
     let written: Value = serde_json::from_slice(&std::fs::read(out.join("report.json")).unwrap()).unwrap();
     assert_eq!(written["state_digest"], report["state_digest"]);
     assert_eq!(std::fs::read_to_string(out.join("state.csv")).unwrap().lines().count(), 101);
-    assert!(std::fs::read_to_string(out.join("picture.svg")).unwrap().contains("<polygon"));
+    assert!(std::fs::read_to_string(out.join("picture.svg")).unwrap().contains("<path"));
     // Gravity bent it down, and the model agrees with the reference.
     let compared = ok(&["compare", path, "--seconds", "0.2", "--samples", "4"]);
     assert!(number(&compared, "final_mean_percent") < 0.05, "{}", compared["final_mean_percent"]);

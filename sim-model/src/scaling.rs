@@ -112,10 +112,11 @@ impl Scaling {
         let mass = request.mass.unwrap_or_else(|| {
             let unit = length / (time * time);
             let needed = 2.0 * expected.force / unit / (f64::from(force_limit) * numbers.edge_force.lsb());
-            if numbers.unit_step {
-                power_of_two_above(needed)
-            } else {
-                power_of_two_above(needed).max(smallest_mass(scene))
+            match (numbers.unit_step, needed > 0.0) {
+                (true, true) => power_of_two_above(needed),
+                // Without any load every unit holds the forces: the masses decide.
+                (true, false) => smallest_mass(scene),
+                (false, _) => power_of_two_above(needed).max(smallest_mass(scene)),
             }
         });
         Ok(Self {

@@ -132,8 +132,9 @@ fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
         value.table(&["box", "file", "scale", "pitch", "particles", "edges", "triangles", "tetrahedra"])?;
     let only =
         |kind: &str, others: &[&'static str]| match others.iter().find_map(|k| Some((k, table.get(k)?))) {
-            Some((other, value)) => Err(value
-                .error(format!("a mesh is a `box`, a `file` or a list: `{other}` does not go with {kind}"))),
+            Some((other, value)) => Err(value.error(format!(
+                "a mesh is either a `box` or a list or a `file`: `{other}` does not go with {kind}"
+            ))),
             None => Ok(()),
         };
     let lists = ["particles", "edges", "triangles", "tetrahedra"];
