@@ -1,6 +1,6 @@
 //! How fast every engine is on this machine, measured in one run.
 //!
-//! Engines take turns, a hundredth of a second or two each, many times over. Turns in which a thread had to wait
+//! Engines take turns, less than a hundredth of a second each, many times over. Turns in which a thread had to wait
 //! for a core are counted, but left out if enough others remain; a row is the median of those. Who else used
 //! the machine meanwhile is part of the row, and decides whether it is valid.
 
