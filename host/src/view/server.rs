@@ -25,7 +25,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{net::TcpListener, sync::Semaphore, time::{sleep, timeout}};
 
 /// Pages at a time.
 pub const MAX_CLIENTS: usize = 8;
@@ -198,8 +198,13 @@ async fn converse(socket: &mut WebSocket, session: &Session, pulls: &mut bool) -
                 }
                 let command = Command::parse(&text).map_err(|e| short(&e))?;
                 *pulls = matches!(command, Command::Pull { .. }) || *pulls && command != Command::Release {};
-                if !session.command(command) {
-                    return Err("too many commands are waiting".to_owned());
+                // Another page may have filled the queue: whose commands come at a bearable rate waits for room.
+                let end = Instant::now() + PATIENCE;
+                while !session.command(command.clone()) {
+                    if Instant::now() >= end {
+                        return Err("too many commands are waiting".to_owned());
+                    }
+                    sleep(Duration::from_millis(5)).await;
                 }
             }
             changed = frames.changed() => {
