@@ -25,7 +25,11 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::{net::TcpListener, sync::Semaphore, time::{sleep, timeout}};
+use tokio::{
+    net::TcpListener,
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
 
 /// Pages at a time.
 pub const MAX_CLIENTS: usize = 8;
