@@ -1,7 +1,7 @@
 //! Meshes from other programs: Gmsh, TetGen, legacy VTK, VTU, OBJ and STL files.
 //!
 //! Each format has its reader; all give an [`Imported`] mesh. Tetrahedra are taken as they are, a closed
-//! surface is filled with a lattice ([`fill`]). Readers take memory in proportion to the file, never to a count
+//! surface is filled with a lattice (`fill.rs`). Readers take memory in proportion to the file, never to a count
 //! the file merely claims, and no text makes them panic.
 
 mod cursor;
