@@ -3,8 +3,7 @@
 //! - Particles of any mesh are ordered by place (`order`) and cut into compact parts (`part`).
 //! - Elements are computed eight at a time (`element`), where possible between rows of consecutive particles
 //!   (`windows`), else one by one (`gathers`). Parts compute their edges without help of others, then move their particles (`body`).
-//! - Positions are relative to the middle of the object, and what rounding takes from positions and velocities
-//!   is kept and added again.
+//! - Positions are relative to the middle of the object, and what rounding takes from them is kept and added again.
 //!
 //! Parts, order of additions and every rounding depend on the scene alone: the same bits for any number of
 //! threads and any instruction set.
@@ -34,12 +33,13 @@ use crate::{
     order,
     reference::ElementForces,
     scene::{Change, Drive, Scene, Timeline},
+    team::Team,
     vectors::{self, Vectors},
 };
 use body::Body;
 use element::Factors;
 use part::Part;
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize};
 
 /// Particles of a part, about: with its edges it fits the second cache.
 const PART: usize = 4096;
@@ -86,7 +86,7 @@ pub struct Cpu {
     parts: Vec<Part>,
     bodies: Vec<Body>,
     forces: Forces<f64>,
-    pool: Option<ThreadPool>,
+    team: Option<Team>,
     vectors: Option<Vectors>,
     step: u64,
     changes: Vec<Change>,
@@ -127,9 +127,8 @@ impl Cpu {
             part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
         }
         let threads = threads.clamp(1, parts.len());
-        // A pool of its own, so that `threads` means what it says.
-        let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
-        let pool = pool.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
+        let team = (threads > 1).then(|| Team::new(threads)).transpose();
+        let team = team.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
         Ok(Self {
             step_size: scene.step as f32,
             width: scene.mesh.width(),
@@ -141,7 +140,7 @@ impl Cpu {
             parts,
             bodies,
             forces: Forces::new(vec![[0.0; 3]; count]),
-            pool,
+            team,
             vectors: vectors::available(),
             step: 0,
             changes: Timeline::new(scene).changes,
@@ -168,26 +167,24 @@ impl Cpu {
         self.step
     }
 
-    /// Position and velocity of a particle, and what rounding took from them.
-    fn motion(&self, particle: usize) -> ([f32; 6], [f32; 6]) {
+    /// Position and velocity of a particle, and what rounding took from the position.
+    fn motion(&self, particle: usize) -> ([f32; 6], [f32; 3]) {
         let (part, k) = self.places[particle];
         let body = &self.bodies[part as usize];
         (body.motion.one(k as usize), body.low.one(k as usize))
     }
 
-    fn three(&self, particle: usize, first: usize) -> Vec3 {
-        let (high, low) = self.motion(particle);
-        Vec3::from_fn(|c, _| f64::from(high[first + c]) + f64::from(low[first + c]))
-    }
-
     /// Particle positions in metres.
     pub fn positions(&self) -> Vec<Vec3> {
-        (0..self.places.len()).map(|p| self.origin + self.three(p, 0)).collect()
+        let position = |(high, low): ([f32; 6], [f32; 3])| {
+            self.origin + Vec3::from_fn(|c, _| f64::from(high[c]) + f64::from(low[c]))
+        };
+        (0..self.places.len()).map(|p| position(self.motion(p))).collect()
     }
 
     /// Particle velocities in m/s.
     pub fn velocities(&self) -> Vec<Vec3> {
-        (0..self.places.len()).map(|p| self.three(p, 3)).collect()
+        (0..self.places.len()).map(|p| Vec3::from_fn(|c, _| self.motion(p).0[3 + c].into())).collect()
     }
 
     /// Voigt extensions in metres, in scene order.
@@ -225,16 +222,13 @@ impl Cpu {
         !self.bodies.iter().all(sane)
     }
 
-    /// SHA-256 of the state: per particle x and v, each as its f32 words and what rounding took from them, then
-    /// per edge u, little-endian.
+    /// SHA-256 of the state: per particle the f32 words of x and v and what rounding took from x, then per edge u,
+    /// little-endian.
     pub fn state_digest(&self) -> String {
         let mut hasher = StateHasher::new();
         for p in 0..self.places.len() {
             let (high, low) = self.motion(p);
-            high.iter().zip(low).for_each(|(high, low)| {
-                hasher.bytes(&high.to_le_bytes());
-                hasher.bytes(&low.to_le_bytes());
-            });
+            high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
         }
         self.extensions().iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
         hasher.hex()
@@ -260,11 +254,10 @@ impl Cpu {
         match change.drive {
             Drive::Force(force) => {
                 let total = self.forces.set_own(change.particle, force.into());
-                body.external.set(k, 0, total.iter().map(|&c| c as f32));
+                body.set_external(k, total.map(|c| c as f32));
             }
             Drive::Move(segment) => {
                 body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
-                body.low.set(k, 3, segment.velocity.iter().map(|&c| setup::remainder(c)));
             }
         }
     }
@@ -273,30 +266,45 @@ impl Cpu {
     pub fn pull(&mut self, particle: u32, force: Vec3) {
         let (part, k) = self.places[particle as usize];
         let total = self.forces.set_added(particle, force.into());
-        self.bodies[part as usize].external.set(k as usize, 0, total.iter().map(|&c| c as f32));
+        self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
     }
 
     /// Steps without a change in between.
     fn run(&mut self, steps: u64) {
-        let Self { parts, bodies, pool, classes, vectors, step_size, .. } = self;
+        let Self { parts, bodies, team, classes, vectors, step_size, .. } = self;
         let (vectors, h) = (*vectors, *step_size);
-        let elements = |(own, part): (usize, &mut Part), bodies: &[Body]| {
-            part.compute(vectors, classes, bodies, own);
-        };
-        let Some(pool) = pool else {
+        let Some(team) = team else {
             for _ in 0..steps {
-                parts.iter_mut().enumerate().for_each(|item| elements(item, bodies));
-                bodies.iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+                let elements =
+                    |(own, part): (usize, &mut Part)| part.compute(vectors, classes, |k| &bodies[k], own);
+                parts.iter_mut().enumerate().for_each(elements);
+                bodies.iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, |k| &parts[k], own));
             }
             return;
         };
-        pool.install(|| {
-            for _ in 0..steps {
-                parts.par_iter_mut().enumerate().for_each(|item| elements(item, bodies));
-                bodies.par_iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, parts, own));
+        // While parts are written bodies are read, and then the other way round: nobody ever waits for a lock.
+        let parts: Vec<RwLock<&mut Part>> = parts.iter_mut().map(RwLock::new).collect();
+        let bodies: Vec<RwLock<&mut Body>> = bodies.iter_mut().map(RwLock::new).collect();
+        let begun: Vec<AtomicUsize> = parts.iter().map(|_| AtomicUsize::new(0)).collect();
+        team.work(|member| {
+            for step in 0..steps as usize {
+                member.phase(2 * step, &begun, |own| {
+                    write(&parts[own]).compute(vectors, classes, |k| read(&bodies[k]), own);
+                });
+                member.phase(2 * step + 1, &begun, |own| {
+                    write(&bodies[own]).advance(vectors, h, |k| read(&parts[k]), own);
+                });
             }
         });
     }
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The instruction set the engine uses on this machine.

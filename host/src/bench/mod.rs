@@ -1,6 +1,7 @@
 //! How fast every engine is on this machine, measured in one run.
 //!
-//! Engines take turns, less than a hundredth of a second each, many times over. Turns in which a thread had to wait
+//! Engines take turns, many times over: less than a hundredth of a second each, ten times as long with several
+//! threads, and as long before to warm up. Turns in which a thread had to wait
 //! for a core are counted, but left out if enough others remain; a row is the median of those. Who else used
 //! the machine meanwhile is part of the row, and decides whether it is valid.
 
@@ -99,6 +100,8 @@ impl Runner {
 
     fn take_turn(&mut self) {
         let (advance, steps) = (&mut self.advance, self.steps);
+        // Another engine has just filled the caches, and threads need a while to get a core each.
+        advance(steps);
         self.turns.push(Stretch::of(|| advance(steps)));
     }
 
@@ -175,7 +178,8 @@ pub fn measure(size: &str, scene: &Scene, effort: Effort, reports: &Path) -> any
             runners.push(runner);
         }
     }
-    runners.iter_mut().for_each(|r| r.prepare(effort.turn));
+    // Threads that have just been woken share a core for some milliseconds.
+    runners.iter_mut().for_each(|r| r.prepare(effort.turn * if r.threads > 1 { 10 } else { 1 }));
     for _ in 0..effort.turns {
         runners.iter_mut().for_each(Runner::take_turn);
     }

@@ -71,7 +71,7 @@ fn plan(args: &Args) -> Vec<(String, Make)> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let effort = match args.quick {
         true => Effort { turns: 7, turn: Duration::from_millis(8) },
-        false => Effort { turns: 120, turn: Duration::from_millis(6) },
+        false => Effort { turns: 60, turn: Duration::from_millis(6) },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     console.say(format!("{}, {cores} cores, vectors: {}", processor(), cpu::instruction_set()));

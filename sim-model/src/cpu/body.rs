@@ -5,22 +5,23 @@ use super::{
     part::{Abroad, Part},
 };
 use crate::vectors::{Vectors, vectorize};
+use std::{borrow::Borrow, ops::Deref};
 
 /// Particles of one part.
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     /// Positions, then velocities.
     pub(super) motion: Columns<6>,
-    /// What rounding has taken from `motion` so far: added again with the next increment, so that increments
+    /// What rounding has taken from the positions so far: added again with the next increment, so that increments
     /// smaller than the last place of a coordinate are not lost.
-    pub(super) low: Columns<6>,
-    pub(super) external: Columns<3>,
+    pub(super) low: Columns<3>,
+    external: Columns<3>,
     /// Step over mass; zero if forces do not move the particle.
     pub(super) mobility: Vec<f32>,
     /// Which parts' edges lead here, and where; in order of parts, so that forces are added in an order that
     /// depends on the mesh alone.
     pub(super) joints: Vec<(usize, Abroad)>,
-    /// Sums of forces.
+    /// External forces, and where edges of other parts lead to, those of this step.
     force: Columns<3>,
 }
 
@@ -37,46 +38,68 @@ impl Body {
         }
     }
 
+    /// Sets the external force on a particle.
+    pub(super) fn set_external(&mut self, particle: usize, force: [f32; 3]) {
+        self.external.set(particle, 0, force);
+        self.force.set(particle, 0, force);
+    }
+
     /// Moves all particles by a step.
-    pub(super) fn advance(&mut self, vectors: Option<Vectors>, step: f32, parts: &[Part], own: usize) {
+    pub(super) fn advance<P: Deref<Target: Borrow<Part>>>(
+        &mut self,
+        vectors: Option<Vectors>,
+        step: f32,
+        part: impl Fn(usize) -> P,
+        own: usize,
+    ) {
+        let own = part(own);
+        let own: &Part = (*own).borrow();
+        let forces = &own.forces;
         match vectors {
             Some(simd) => vectorize(
                 simd,
                 #[inline(always)]
-                || self.particles(step, parts, own),
+                || self.particles(step, forces, part),
             ),
-            None => self.particles(step, parts, own),
+            None => self.particles(step, forces, part),
         }
     }
 
     #[inline(always)]
-    fn particles(&mut self, step: f32, parts: &[Part], own: usize) {
+    fn particles<P: Deref<Target: Borrow<Part>>>(
+        &mut self,
+        step: f32,
+        own: &Columns<3>,
+        part: impl Fn(usize) -> P,
+    ) {
         let Self { motion, low, external, mobility, joints, force } = self;
-        let (positions_velocities, lows, forces) =
-            (motion.columns_mut(), low.columns_mut(), force.columns_mut());
-        let [x, y, z, p, q, r] = positions_velocities;
-        let [x_low, y_low, z_low, p_low, q_low, r_low] = lows;
-        for (c, force) in forces.into_iter().enumerate() {
-            sum(force, parts[own].forces.column(c), external.column(c));
-            for &(part, Abroad { particle, slot, count, .. }) in joints.iter() {
-                let from = &parts[part].across.column(c)[slot..slot + count];
-                force[particle..particle + count].iter_mut().zip(from).for_each(|(f, more)| *f += more);
+        for (c, force) in force.columns_mut().into_iter().enumerate() {
+            for &(_, Abroad { particle, count, .. }) in joints.iter() {
+                let range = particle..particle + count;
+                force[range.clone()].copy_from_slice(&external.column(c)[range]);
             }
-            let (place, velocity, place_low, velocity_low) = match c {
-                0 => (&mut *x, &mut *p, &mut *x_low, &mut *p_low),
-                1 => (&mut *y, &mut *q, &mut *y_low, &mut *q_low),
-                _ => (&mut *z, &mut *r, &mut *z_low, &mut *r_low),
-            };
-            integrate(place, place_low, velocity.iter().map(|velocity| step * velocity));
-            integrate(velocity, velocity_low, force.iter().zip(&*mobility).map(|(force, m)| m * force));
         }
-    }
-}
-
-#[inline(always)]
-fn sum(to: &mut [f32], a: &[f32], b: &[f32]) {
-    for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
-        *to = a + b;
+        for joints in joints.chunk_by(|a, b| a.0 == b.0) {
+            let other = part(joints[0].0);
+            let other: &Part = (*other).borrow();
+            for (c, force) in force.columns_mut().into_iter().enumerate() {
+                for &(_, Abroad { particle, slot, count, .. }) in joints {
+                    let from = &other.across.column(c)[slot..slot + count];
+                    force[particle..particle + count].iter_mut().zip(from).for_each(|(f, more)| *f += more);
+                }
+            }
+        }
+        let [x, y, z, p, q, r] = motion.columns_mut();
+        let (places, velocities) = ([x, y, z], [p, q, r]);
+        for (c, ((place, velocity), low)) in
+            places.into_iter().zip(velocities).zip(low.columns_mut()).enumerate()
+        {
+            integrate(place, low, velocity.iter().map(|velocity| step * velocity));
+            let forces = own.column(c).iter().zip(force.column(c)).map(|(own, others)| own + others);
+            for ((velocity, force), m) in velocity.iter_mut().zip(forces).zip(&*mobility) {
+                *velocity += m * force;
+            }
+        }
     }
 }
 

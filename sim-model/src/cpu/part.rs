@@ -19,6 +19,7 @@ use super::{
     windows::Windows,
 };
 use crate::vectors::{Vectors, vectorize};
+use std::{borrow::Borrow, ops::Deref};
 
 /// Consecutive particles of another part that edges lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,35 +97,41 @@ impl Part {
     }
 
     /// All elements: new extensions, and the forces of this step.
-    pub(super) fn compute(
+    pub(super) fn compute<B: Deref<Target: Borrow<Body>>>(
         &mut self,
         vectors: Option<Vectors>,
         classes: &[Factors],
-        bodies: &[Body],
+        body: impl Fn(usize) -> B,
         own: usize,
     ) {
+        for abroad in self.abroad.chunk_by(|a, b| a.part == b.part) {
+            let other = body(abroad[0].part);
+            let other: &Body = (*other).borrow();
+            for (c, to) in self.visitors.columns_mut().into_iter().enumerate() {
+                for &Abroad { particle, slot, count, .. } in abroad {
+                    let from = &other.motion.column(c)[particle..particle + count];
+                    to[slot..slot + count].copy_from_slice(from);
+                }
+            }
+        }
+        let own = body(own);
+        let own: &Body = (*own).borrow();
+        let own = &own.motion;
         match vectors {
             Some(simd) => vectorize(
                 simd,
                 #[inline(always)]
-                || self.elements(simd, classes, bodies, own),
+                || self.elements(simd, classes, own),
             ),
-            None => self.elements(Plain, classes, bodies, own),
+            None => self.elements(Plain, classes, own),
         }
     }
 
     #[inline(always)]
-    fn elements(&mut self, how: impl Swap, classes: &[Factors], bodies: &[Body], own: usize) {
-        let Self { inner, outer, gathers, abroad, visitors, forces, across } = self;
-        for (c, to) in visitors.columns_mut().into_iter().enumerate() {
-            for &Abroad { part, particle, slot, count } in abroad.iter() {
-                let from = &bodies[part].motion.column(c)[particle..particle + count];
-                to[slot..slot + count].copy_from_slice(from);
-            }
-        }
+    fn elements(&mut self, how: impl Swap, classes: &[Factors], own: &Columns<6>) {
+        let Self { inner, outer, gathers, visitors, forces, across, .. } = self;
         forces.clear();
         across.clear();
-        let own = &bodies[own].motion;
         inner.compute_within(classes, own, forces);
         outer.compute_across(classes, (own, visitors), (forces, across));
         gathers.compute(how, classes, (own, visitors), (forces, across));

@@ -19,7 +19,7 @@ fn finite(value: f64, what: impl Fn() -> String) -> Result<f32, CpuError> {
 }
 
 /// What f32 leaves of a value.
-pub(super) fn remainder(value: f64) -> f32 {
+fn remainder(value: f64) -> f32 {
     (value - f64::from(value as f32)) as f32
 }
 
@@ -67,8 +67,8 @@ pub(super) fn body(scene: &Scene, origin: Vec3, list: &[u32]) -> Result<Body, Cp
         for (c, &value) in place.iter().chain(velocity.iter()).enumerate() {
             let high = finite(value, || format!("position or velocity of particle {p}"))?;
             body.motion.set(k, c, [high]);
-            body.low.set(k, c, [remainder(value)]);
         }
+        body.low.set(k, 0, place.iter().map(|&value| remainder(value)));
         if scene.is_free(p) {
             let mobility = scene.step / scene.mass[p];
             body.mobility[k] = coefficient(mobility, || format!("step over mass of particle {p}"))?;
