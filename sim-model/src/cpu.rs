@@ -23,7 +23,6 @@ mod element;
 mod gathers;
 mod part;
 mod setup;
-mod swap;
 mod windows;
 
 use crate::{

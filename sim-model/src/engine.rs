@@ -381,11 +381,12 @@ impl Share<'_> {
         for p in next..self.x.len() {
             let (starting, ending) = lane::forces(lanes, self.first + p);
             let mass = factors.inverse_mass[usize::from(self.class[self.first + p])];
-            let (x, v) = (&mut self.x[p], &mut self.v[p]);
-            if !vector::particle(factors, mass, x, v, &self.force[self.first + p], &starting, &ending) {
+            let force = &self.force[self.first + p];
+            let moved = vector::particle(factors, mass, &self.x[p], &self.v[p], force, &starting, &ending);
+            let Some((x, v)) = moved else {
                 return p;
-            }
-            self.ends[p] = Ends::of(&WIDE, x, v);
+            };
+            (self.x[p], self.v[p], self.ends[p]) = (x, v, Ends::of(&WIDE, &x, &v));
         }
         self.x.len()
     }

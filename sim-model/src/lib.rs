@@ -34,6 +34,7 @@ pub mod reference;
 pub mod scaling;
 pub mod scene;
 pub mod stability;
+mod swap;
 mod team;
 pub mod tem;
 #[cfg(feature = "testing")]

@@ -73,11 +73,8 @@ impl Body {
         part: impl Fn(usize) -> P,
     ) {
         let Self { motion, low, external, mobility, joints, force } = self;
-        for (c, force) in force.columns_mut().into_iter().enumerate() {
-            for &(_, Abroad { particle, count, .. }) in joints.iter() {
-                let range = particle..particle + count;
-                force[range.clone()].copy_from_slice(&external.column(c)[range]);
-            }
+        for &(_, Abroad { particle, count, .. }) in joints.iter() {
+            force.copy(particle, external, particle, count);
         }
         for joints in joints.chunk_by(|a, b| a.0 == b.0) {
             let other = part(joints[0].0);

@@ -48,6 +48,26 @@ impl<const N: usize> Columns<N> {
         self.numbers.chunks_exact_mut(self.stride).for_each(|c| c[..used].fill(0.0));
     }
 
+    /// Copies `count` particles of another set, from number `from` on, to those from number `to` on.
+    #[inline(always)]
+    pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, count: usize) {
+        // In an irregular mesh most runs have a particle or two: a call of the library for each would cost more.
+        const LONG: usize = 8;
+        let mut columns = self.columns_mut();
+        for (c, column) in columns.iter_mut().enumerate() {
+            let (to, from) = (&mut column[to..to + count], &other.column(c)[from..from + count]);
+            if count >= LONG {
+                to.copy_from_slice(from);
+            } else {
+                for k in 0..LONG {
+                    if k < count {
+                        to[k] = from[k];
+                    }
+                }
+            }
+        }
+    }
+
     /// All columns to read. They have the same length: one check of an index serves all.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, N> {

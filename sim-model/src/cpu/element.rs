@@ -2,11 +2,7 @@
 //!
 //! No fused multiplication and no approximate root: what is rounded here is rounded alike on every machine.
 
-/// Elements computed at once.
-pub(super) const BLOCK: usize = 8;
-
-/// A number per element.
-pub(super) type Lanes = [f32; BLOCK];
+pub(super) use crate::swap::{BLOCK, Lanes};
 
 /// Coefficients of an element class, with signs and step worked in.
 #[derive(Clone, Copy, Debug)]

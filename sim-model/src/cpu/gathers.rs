@@ -5,9 +5,8 @@ use super::{
     columns::{Columns, View},
     edges::{Block, Lanes8, Placed, Stored},
     element::{self, BLOCK, Factors, Lanes},
-    swap::Swap,
 };
-use crate::order;
+use crate::{order, swap::Swap};
 
 /// A particle: x, y, z, 0 of position, then of velocity.
 #[derive(Clone, Copy, Debug, Default)]

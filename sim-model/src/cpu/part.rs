@@ -15,10 +15,12 @@ use super::{
     edges::{Placed, Stored},
     element::Factors,
     gathers::Gathers,
-    swap::{Plain, Swap},
     windows::Windows,
 };
-use crate::vectors::{Vectors, vectorize};
+use crate::{
+    swap::{Plain, Swap},
+    vectors::{Vectors, vectorize},
+};
 use std::{borrow::Borrow, ops::Deref};
 
 /// Consecutive particles of another part that edges lead to.
@@ -107,11 +109,8 @@ impl Part {
         for abroad in self.abroad.chunk_by(|a, b| a.part == b.part) {
             let other = body(abroad[0].part);
             let other: &Body = (*other).borrow();
-            for (c, to) in self.visitors.columns_mut().into_iter().enumerate() {
-                for &Abroad { particle, slot, count, .. } in abroad {
-                    let from = &other.motion.column(c)[particle..particle + count];
-                    to[slot..slot + count].copy_from_slice(from);
-                }
+            for &Abroad { particle, slot, count, .. } in abroad {
+                self.visitors.copy(slot, &other.motion, particle, count);
             }
         }
         let own = body(own);

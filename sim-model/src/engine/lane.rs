@@ -9,6 +9,7 @@ use crate::{
     image::{Constants, Edge},
     numbers::Numbers,
     overflow::Overflow,
+    swap::{Plain, Swap},
     tem,
     vectors::{Vectors, vectorize},
 };
@@ -44,8 +45,9 @@ pub(super) fn input(start: &Ends, end: &Ends, u: i32) -> tem::Input {
     tem::Input { x_start: x(start), v_start: v(start), x_end: x(end), v_end: v(end), u: u.into() }
 }
 
-/// Forces of a block of edges on their way to the accumulators.
-pub(super) struct Scatter(pub(super) [Quad; BLOCK]);
+/// Forces of a block of edges on their way to the accumulators, those of edges l and l + 4 side by side.
+#[derive(Default)]
+pub(super) struct Scatter(pub(super) [[Quad; 2]; 4]);
 
 /// Edges and accumulators. Sums are kept in 32 bits, of which the hardware has the low ones.
 #[derive(Clone, Debug)]
@@ -65,11 +67,9 @@ struct Forces {
 
 impl Forces {
     #[inline(always)]
-    fn add(&mut self, start: u32, end: u32, force: Quad) {
-        let (r, s) = (&mut self.starting[start as usize], &mut self.ending[end as usize]);
-        for c in 0..4 {
-            r[c] = r[c].wrapping_add(force[c]);
-            s[c] = s[c].wrapping_add(force[c]);
+    fn add(&mut self, how: impl Swap, start: u32, end: u32, force: Quad) {
+        for sum in [&mut self.starting[start as usize], &mut self.ending[end as usize]] {
+            *sum = how.add_words(*sum, force);
         }
     }
 }
@@ -133,7 +133,7 @@ impl Lane {
             overflow = overflow.union(out.overflow);
             *u = out.u as i32;
             let [x, y, z] = out.force.map(|c| c as i32);
-            self.forces.add(start, end, [x, y, z, 0]);
+            self.forces.add(Plain, start, end, [x, y, z, 0]);
         }
         self.overflow = overflow;
     }
@@ -155,13 +155,13 @@ fn vectorize_blocks(
         || {
             let (edges, _) = edges[first..].as_chunks::<BLOCK>();
             let (u, _) = u[first..].as_chunks_mut::<BLOCK>();
-            let mut scatter = Scatter([[0; 4]; BLOCK]);
+            let mut scatter = Scatter::default();
             for (k, (edges, u)) in edges.iter().zip(u).enumerate() {
-                if !vector::elements(factors, ends, edges, u, &mut scatter) {
+                if !vector::elements(vectors, factors, ends, edges, u, &mut scatter) {
                     return first + k * BLOCK;
                 }
-                for (&(start, end, _), &force) in edges.iter().zip(&scatter.0) {
-                    forces.add(start, end, force);
+                for (l, &(start, end, _)) in edges.iter().enumerate() {
+                    forces.add(vectors, start, end, scatter.0[l % 4][l / 4]);
                 }
             }
             first + edges.len() * BLOCK

@@ -10,11 +10,13 @@ use crate::{
     blocks::table,
     image::Constants,
     numbers::{Constant, WIDE},
+    swap::Swap,
+    vectors::Vectors,
 };
 use std::sync::LazyLock;
 
-/// Items computed at once.
-pub(super) const BLOCK: usize = 8;
+/// Edges computed at once.
+pub(super) use crate::swap::BLOCK;
 
 /// The table of the inverse length as f64: base, and slope per step of the argument.
 static TABLE: LazyLock<([f64; 512], [f64; 512])> = LazyLock::new(|| {
@@ -82,6 +84,7 @@ const WORD_24: f64 = 8_388_607.0;
 /// TEM over a block of edges. Returns false, with nothing changed, when a value leaves its word.
 #[inline(always)]
 pub(super) fn elements(
+    how: Vectors,
     f: &Factors,
     ends: &[Ends],
     edges: &[(u32, u32, u8); BLOCK],
@@ -90,13 +93,20 @@ pub(super) fn elements(
 ) -> bool {
     type Lanes = [f64; BLOCK];
     let zero: Lanes = [0.0; BLOCK];
-    let mut stage = [[0i32; BLOCK]; 6];
+    let mut difference = [[0; BLOCK]; BLOCK];
     for l in 0..BLOCK {
-        let difference = Ends::difference(&ends[edges[l].0 as usize], &ends[edges[l].1 as usize]);
-        for c in 0..6 {
-            stage[c][l] = difference[c];
-        }
+        difference[l] = Ends::difference(&ends[edges[l].0 as usize], &ends[edges[l].1 as usize]);
     }
+    // Edges l and l + 4 share a vector.
+    let (mut first, mut second) = ([[0; BLOCK]; 4], [[0; BLOCK]; 4]);
+    for l in 0..4 {
+        let (a, b) = (pulp::cast(difference[l]), pulp::cast(difference[l + 4]));
+        first[l] = pulp::cast(how.first_halves(a, b));
+        second[l] = pulp::cast(how.second_halves(a, b));
+    }
+    let [x, y, z, p] = how.transpose_words(first);
+    let [q, r, spare, _] = how.transpose_words(second);
+    let stage = [x, y, z, p, q, r];
     let mut d = [zero; 3];
     let mut w = [zero; 3];
     for c in 0..3 {
@@ -165,24 +175,25 @@ pub(super) fn elements(
     if bad != [false; BLOCK] {
         return false;
     }
-    for l in 0..BLOCK {
-        u[l] = to_i32(next[l]);
-        forces.0[l] = [to_i32(force[0][l]), to_i32(force[1][l]), to_i32(force[2][l]), 0];
-    }
+    *u = how.to_words(next);
+    let [x, y, z] = force.map(|lanes| how.to_words(lanes));
+    // The fourth row is zero, but the compiler must not know: it would add three words one by one instead of four
+    // at once.
+    forces.0 = pulp::cast(how.transpose_words([x, y, z, spare]));
     true
 }
 
-/// MPM for one particle. Returns false, with nothing changed, when a value leaves its word.
+/// MPM for one particle: its new position and velocity; none when a value leaves its word.
 #[inline(always)]
 pub(super) fn particle(
     f: &Factors,
     inverse_mass: f64,
-    x: &mut [i32; 4],
-    v: &mut [i32; 4],
+    x: &[i32; 4],
+    v: &[i32; 4],
     external: &[i32; 4],
     starting: &[i32; 4],
     ending: &[i32; 4],
-) -> bool {
+) -> Option<([i32; 4], [i32; 4])> {
     let (mut next_x, mut next_v, mut bad) = ([0.0; 4], [0.0; 4], [false; 4]);
     for c in 0..4 {
         let (r, s) = (f64::from(starting[c]), f64::from(ending[c]));
@@ -196,12 +207,5 @@ pub(super) fn particle(
             | (next_v[c].abs() > WORD_24)
             | (next_x[c].abs() > WORD_24);
     }
-    if bad != [false; 4] {
-        return false;
-    }
-    for c in 0..4 {
-        x[c] = to_i32(next_x[c]);
-        v[c] = to_i32(next_v[c]);
-    }
-    true
+    (bad == [false; 4]).then(|| (next_x.map(to_i32), next_v.map(to_i32)))
 }

@@ -1,13 +1,27 @@
 //! Rows to columns and back, eight particles or edges at a time: what the compiler does not find by itself.
 
-use super::element::{BLOCK, Lanes};
 use crate::vectors::Vectors;
 
+/// Numbers in a vector.
+pub(crate) const BLOCK: usize = 8;
+
+/// A number per particle or edge.
+pub(crate) type Lanes = [f32; BLOCK];
+
 /// How numbers are moved: by vector instructions or without.
-pub(super) trait Swap: Copy {
+pub(crate) trait Swap: Copy {
     /// Two times four rows of four numbers become four columns of eight, and the other way round: number `c` of
     /// row `r` of a half becomes number `r` of row `c`.
     fn transpose(self, rows: [Lanes; 4]) -> [Lanes; 4];
+    /// The same with whole numbers.
+    #[inline(always)]
+    fn transpose_words(self, rows: [[i32; BLOCK]; 4]) -> [[i32; BLOCK]; 4] {
+        pulp::cast(self.transpose(pulp::cast(rows)))
+    }
+    /// Whole numbers below 2^31 as such.
+    fn to_words(self, numbers: [f64; BLOCK]) -> [i32; BLOCK];
+    /// Sums of four words, wrapped.
+    fn add_words(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4];
     /// The first halves of two rows.
     fn first_halves(self, a: Lanes, b: Lanes) -> Lanes;
     /// The second halves of two rows.
@@ -18,11 +32,19 @@ pub(super) trait Swap: Copy {
 
 /// Number by number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plain;
+pub(crate) struct Plain;
 
 impl Swap for Plain {
     fn transpose(self, rows: [Lanes; 4]) -> [Lanes; 4] {
         std::array::from_fn(|r| std::array::from_fn(|l| rows[l % 4][l / 4 * 4 + r]))
+    }
+
+    fn to_words(self, numbers: [f64; BLOCK]) -> [i32; BLOCK] {
+        numbers.map(|number| number as i32)
+    }
+
+    fn add_words(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+        std::array::from_fn(|c| a[c].wrapping_add(b[c]))
     }
 
     fn first_halves(self, a: Lanes, b: Lanes) -> Lanes {
@@ -56,6 +78,17 @@ impl Swap for Vectors {
     }
 
     #[inline(always)]
+    fn to_words(self, numbers: [f64; BLOCK]) -> [i32; BLOCK] {
+        let halves: [[f64; 4]; 2] = pulp::cast(numbers);
+        pulp::cast(halves.map(|half| self.avx._mm256_cvtpd_epi32(pulp::cast(half))))
+    }
+
+    #[inline(always)]
+    fn add_words(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+        pulp::cast(self.sse2._mm_add_epi32(pulp::cast(a), pulp::cast(b)))
+    }
+
+    #[inline(always)]
     fn first_halves(self, a: Lanes, b: Lanes) -> Lanes {
         pulp::cast(self.avx._mm256_permute2f128_ps::<0x20>(pulp::cast(a), pulp::cast(b)))
     }
@@ -74,6 +107,14 @@ impl Swap for Vectors {
 #[cfg(not(target_arch = "x86_64"))]
 impl Swap for Vectors {
     fn transpose(self, _: [Lanes; 4]) -> [Lanes; 4] {
+        match self {}
+    }
+
+    fn to_words(self, _: [f64; BLOCK]) -> [i32; BLOCK] {
+        match self {}
+    }
+
+    fn add_words(self, _: [i32; 4], _: [i32; 4]) -> [i32; 4] {
         match self {}
     }
 
@@ -99,6 +140,9 @@ mod tests {
         let rows: [Lanes; 4] = std::array::from_fn(|r| std::array::from_fn(|l| (10 * r + l) as f32));
         assert_eq!(how.transpose(how.transpose(rows)), rows);
         let [a, b, ..] = rows;
+        let whole = [-2147483648.0, -1.0, 0.0, 1.0, 7.0, 2147483647.0, -8388608.0, 3.0];
+        assert_eq!(how.add_words([i32::MAX, 1, -5, 0], [1, 2, 3, 4]), [i32::MIN, 3, -2, 4]);
+        assert_eq!(how.to_words(whole), whole.map(|number| number as i32));
         (how.transpose(rows), how.first_halves(a, b), how.second_halves(a, b), how.subtract(b, a))
     }
 
