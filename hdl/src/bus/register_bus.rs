@@ -4,8 +4,8 @@
 //!  request ____/''''''''\____     held until done; write, address, d, strobe steady meanwhile
 //!  done    ____________/'\___     with q and error
 //! ```
-//! A register or a write answers in the second clock, a read from a window in [`READ_CLOCKS`]. Everything the
-//! map does not allow is answered with an error and changes nothing.
+//! The first clock registers the request, the second what its address is, the third acts and answers; a read from a
+//! window answers in [`READ_CLOCKS`]. Everything the map does not allow is answered with an error and changes nothing.
 
 use crate::{
     blocks::ram::address_bits,
@@ -62,8 +62,8 @@ pub fn register_bus(map: &Map) -> Module {
     let busy = b.any(phase.value());
     let fresh = b.not(&busy);
     let start = b.and(&r.request, &fresh);
-    let first = b.constant(1, 3);
-    let second = b.eq(phase.value(), &first);
+    let decoded = b.constant(2, 3);
+    let third = b.eq(phase.value(), &decoded);
     // Strobes choose bytes: the lowest two address bits are not looked at.
     let (word, bytes) = (b.slice(&r.address, 2, r.address.bits() - 2), b.constant(0, 2));
     let aligned = b.concat(&[&word, &bytes]);
@@ -74,8 +74,8 @@ pub fn register_bus(map: &Map) -> Module {
         b.state_reg("strobe_1", &r.strobe),
     );
     let full = b.all(&strobe);
-    // Acts in the clock after the request has been registered.
-    let act = b.and(&second, &write);
+    // Acts in the clock after the address has been decoded.
+    let act = b.and(&third, &write);
     let access = Access1 { write, address, d, strobe, full, act, idle };
 
     let last = b.constant(READ_CLOCKS.into(), 3);
@@ -123,7 +123,7 @@ pub fn register_bus(map: &Map) -> Module {
         }
     }
     let quick = b.not(&slow);
-    let now = b.and(&second, &quick);
+    let now = b.and(&third, &quick);
     let finish = b.or(&now, &at_last);
     let error = b.not(&good);
     b.comment("every access that was not refused, but those of the sums themselves");
@@ -186,6 +186,7 @@ fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Targ
     let Register { address, bits, .. } = *register;
     let name = register.name.name();
     let hit = access.at(b, address);
+    let hit = b.state_reg(&format!("{name}_hit"), &hit);
     let chosen = b.and(&hit, &access.act);
     let reading = b.not(&access.write);
     let mut allowed = b.constant(1, 1);
@@ -294,6 +295,7 @@ impl Decoded {
         // The words an item has none of its parts in read as zero and store nothing: a window is one block.
         let word = if stride == 1 { b.constant(0, 1) } else { b.slice(&offset, 2, stride.ilog2()) };
         let hit = b.and(&inside, &existing);
+        let hit = b.state_reg(&format!("{name}_hit"), &hit);
         let free = match window.when {
             When::Idle => access.idle.clone(),
             When::Always => b.constant(1, 1),
