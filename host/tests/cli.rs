@@ -249,6 +249,10 @@ fn a_box_scene_is_written_checked_and_run() {
     assert_eq!(json(&["scene", "box", "5x5x4", "--pitch", "nan", "-o", path, "--overwrite"]).0, 2);
     let info = ok(&["scene", "info", path]);
     assert_eq!((info["pinned"].as_u64(), info["max_valence"].as_u64()), (Some(25), Some(18)));
+    let shared = ok(&["scene", "info", path, "--modules", "3"]);
+    let edges: u64 = shared["modules"]["edges"].as_array().unwrap().iter().filter_map(Value::as_u64).sum();
+    assert_eq!((edges, &shared["modules"]["neighbours"]), (419, &serde_json::json!([[0, 1], [1, 2]])));
+    assert_eq!(json(&["scene", "info", path, "--modules", "101"]).0, 2, "more modules than particles");
     let check = ok(&["scene", "check", path, "--rehearse"]);
     assert_eq!((&check["stable"], &check["profiles"]["wide"]["fits"]), (&true.into(), &true.into()));
     assert!(number(&check["rehearsal"]["peaks"], "velocity") > 0.0);

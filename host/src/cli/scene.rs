@@ -9,7 +9,9 @@ use anyhow::{Context, anyhow};
 use nendo_model::{
     blocks::Inverse,
     image::Image,
+    mesh::Mesh,
     numbers::Profile,
+    partition::{Partition, Shares},
     reference::{Integrator, Reference},
     scaling::{Expectation, Scaling},
     scene::{ScalingRequest, Scene, Support},
@@ -113,9 +115,38 @@ fn make_box(args: &BoxArgs, console: Console) -> Result<Value, Failure> {
 }
 
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  nendo scene info cube9
+  nendo scene info block16 --modules 4    and how four modules would share it")]
 pub(super) struct InfoArgs {
     #[command(flatten)]
     scene: SceneArg,
+    /// Say how so many parallel main modules would share the object (engines have one so far)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    modules: Option<u16>,
+}
+
+/// How modules would share a mesh.
+fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure> {
+    let (particles, modules) = (mesh.particles.len(), usize::from(modules));
+    if modules > particles {
+        return Err(Failure::input(anyhow!("{modules} modules for {particles} particles: at most one each")));
+    }
+    let shares = Partition::new(&mesh.particles, &mesh.edges, modules).shares(&mesh.edges);
+    let range = |counts: &[u64]| {
+        let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
+        if least == most { most.to_string() } else { format!("{least} to {most}") }
+    };
+    console.say(format!(
+        "{modules} modules: {} particles and {} edges each; {} edges between {} pairs; at least {} clocks, {:.3} of the ideal",
+        range(&shares.particles),
+        range(&shares.edges),
+        shares.cut,
+        shares.neighbours.len(),
+        shares.clocks(),
+        shares.clocks() as f64 * modules as f64 / mesh.edges.len().max(1) as f64,
+    ));
+    Ok(shares)
 }
 
 fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
@@ -151,6 +182,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
         "step {} s, largest stable step {:.3e} s (set by {}), duration {} s",
         scene.step, stability.largest_step, stability.limited_by, scene.duration
     ));
+    let shares = args.modules.map(|modules| share(mesh, modules, console)).transpose()?;
     let materials: Vec<Value> = scene
         .materials
         .iter()
@@ -172,6 +204,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
         "step_s": scene.step,
         "duration_s": scene.duration,
         "largest_stable_step_s": finite(stability.largest_step),
+        "modules": shares,
     }))
 }
 

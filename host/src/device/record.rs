@@ -8,7 +8,7 @@ use super::{Device, DeviceError};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, Write},
+    io::{BufRead, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -109,7 +109,7 @@ impl<D: Device> Device for Recorder<D> {
 
 /// A recording in place of a device.
 pub struct Replay {
-    lines: std::io::Lines<BufReader<File>>,
+    file: BufReader<File>,
     path: String,
     number: usize,
     device: String,
@@ -123,8 +123,7 @@ impl Replay {
     pub fn new(path: &Path) -> Result<Self, DeviceError> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(DeviceError::io(name.clone()))?;
-        let lines = BufReader::new(file).lines();
-        let mut replay = Self { lines, path: name, number: 0, device: String::new() };
+        let mut replay = Self { file: BufReader::new(file), path: name, number: 0, device: String::new() };
         let header: Header = replay.parse("a recording made by nendo")?;
         if header.nendo_recording != VERSION {
             return Err(replay.wrong(format!(
@@ -142,13 +141,15 @@ impl Replay {
 
     fn parse<T: for<'a> Deserialize<'a>>(&mut self, wanted: &str) -> Result<T, DeviceError> {
         self.number += 1;
-        let text = match self.lines.next() {
-            Some(Ok(text)) if text.len() <= MAX_LINE => text,
-            Some(Ok(_)) => return Err(self.wrong(format!("not {wanted}: the line is too long"))),
-            Some(Err(error)) => return Err(self.wrong(format!("not {wanted}: {error}"))),
-            None => return Err(self.wrong(format!("the recording ends here; {wanted} was expected"))),
-        };
-        serde_json::from_str(&text).map_err(|error| self.wrong(format!("not {wanted}: {error}")))
+        // One byte more than a line has shows that it is too long, however long it is.
+        let mut line = Vec::new();
+        let read = self.file.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => Err(self.wrong(format!("the recording ends here; {wanted} was expected"))),
+            Ok(bytes) if bytes > MAX_LINE => Err(self.wrong(format!("not {wanted}: the line is too long"))),
+            Ok(_) => serde_json::from_slice(&line).map_err(|e| self.wrong(format!("not {wanted}: {e}"))),
+            Err(error) => Err(self.wrong(format!("not {wanted}: {error}"))),
+        }
     }
 
     fn differs(&self, asked: &str, line: &Line) -> DeviceError {
@@ -190,5 +191,38 @@ impl Device for Replay {
 
     fn name(&self) -> String {
         format!("replay of {}", self.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replay(text: &[u8]) -> Result<Replay, DeviceError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("traffic.jsonl");
+        fs::write(&path, text).unwrap();
+        Replay::new(&path)
+    }
+
+    const HEADER: &[u8] = br#"{"nendo_recording":1,"device":"x"}"#;
+
+    #[test]
+    fn what_is_no_recording_is_refused() {
+        let message = |text: &[u8]| replay(text).err().unwrap().to_string();
+        assert!(message(b"").contains("ends here"));
+        assert!(message(&[0xff, 0xfe, b'\n']).contains("not a recording"));
+        assert!(message(br#"{"nendo_recording":2,"device":"x"}"#).contains("version 2"));
+        assert!(message(&vec![b' '; 1 << 20]).contains("too long"));
+    }
+
+    #[test]
+    fn a_recording_answers_what_was_asked() {
+        let text =
+            [HEADER, b"\n", br#"{"do":"read","at":4,"value":7}"#, b"\n", br#"{"do":"reset"}"#].concat();
+        let mut found = replay(&text).unwrap();
+        assert_eq!((found.name().as_str(), found.read(4).unwrap()), ("replay of x", 7));
+        assert!(found.write(4, 1).unwrap_err().to_string().contains("goes on with Reset"));
+        assert!(found.read(4).unwrap_err().to_string().contains("ends here"));
     }
 }
