@@ -111,13 +111,19 @@ pub trait Engine {
     /// SHA-256 of the state words.
     fn state_digest(&mut self) -> anyhow::Result<String>;
     /// What has overflowed.
-    fn overflow(&self) -> Overflow;
+    fn overflow(&self) -> Overflow {
+        Overflow::NONE
+    }
     /// Why the state is useless, if it is: diverged or overflowed.
     fn trouble(&self) -> Option<String>;
     /// Clock cycles per step, for engines that are or model hardware.
-    fn cycles_per_step(&self) -> Option<u64>;
+    fn cycles_per_step(&self) -> Option<u64> {
+        None
+    }
     /// Ratio of what words hold to what the scene is expected to need.
-    fn headroom(&self, scene: &Scene) -> Option<Headroom>;
+    fn headroom(&self, _scene: &Scene) -> Option<Headroom> {
+        None
+    }
     /// What one element computes in the present state.
     fn probe(&mut self, edge: usize) -> anyhow::Result<Probe>;
     /// Transfers that had to be repeated, for engines behind a bus.

@@ -1,7 +1,7 @@
 //! The f64 reference as an engine.
 
 use super::{Engine, Probe};
-use nendo_model::{mesh::Vec3, overflow::Overflow, reference::Reference, scaling::Headroom, scene::Scene};
+use nendo_model::{mesh::Vec3, reference::Reference};
 
 impl Engine for Reference {
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
@@ -34,20 +34,8 @@ impl Engine for Reference {
         Ok(Self::state_digest(self))
     }
 
-    fn overflow(&self) -> Overflow {
-        Overflow::NONE
-    }
-
     fn trouble(&self) -> Option<String> {
         self.has_diverged().then(|| super::DIVERGED.to_owned())
-    }
-
-    fn cycles_per_step(&self) -> Option<u64> {
-        None
-    }
-
-    fn headroom(&self, _: &Scene) -> Option<Headroom> {
-        None
     }
 
     fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {

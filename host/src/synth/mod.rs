@@ -168,7 +168,7 @@ fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Re
     match job.flow {
         Flow::Yosys => yosys::run(job, stages, report, &source, ""),
         Flow::Ise => ise::run(job, stages, report, &source),
-        Flow::Vivado => vivado::run(job, stages, report, &source),
+        Flow::Vivado => vivado::run(job, stages, report),
         Flow::NextpnrEcp5 => ecp5::run(job, stages, report, &source),
         Flow::NextpnrXilinx => xilinx7::run(job, stages, report, &source),
     }

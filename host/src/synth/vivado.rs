@@ -3,13 +3,16 @@
 //! The script, the board top and the constraints are written here; Vivado's part is unverified, for want of
 //! Vivado.
 
-use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
+use super::{Job, Report, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
+use nendo_hdl::{bus::register_bus::bus_address_bits, map::Map};
+
+/// The script, for any board.
+const SCRIPT: &str = include_str!("../../../bitstreams/vivado.tcl");
 
 /// What differs between the boards.
 struct Board {
     constraints: &'static str,
     top: &'static str,
-    script: &'static str,
 }
 
 fn board(name: &str) -> Option<Board> {
@@ -17,48 +20,38 @@ fn board(name: &str) -> Option<Board> {
         "vc707" => Some(Board {
             constraints: include_str!("../../../bitstreams/vc707/vc707.xdc"),
             top: include_str!("../../../bitstreams/vc707/vc707.v"),
-            script: include_str!("../../../bitstreams/vc707/build.tcl"),
         }),
         "vcu118" => Some(Board {
             constraints: include_str!("../../../bitstreams/vcu118/vcu118.xdc"),
             top: include_str!("../../../bitstreams/vcu118/vcu118.v"),
-            script: include_str!("../../../bitstreams/vcu118/build.tcl"),
         }),
         _ => None,
     }
 }
 
-pub(super) fn run(
-    job: &Job<'_>,
-    stages: &mut Stages<'_>,
-    report: &mut Report,
-    source: &Source,
-) -> Result<(), SynthError> {
+/// The script of a board.
+fn script(name: &str, part: &str) -> String {
+    SCRIPT.replace("@TARGET@", name).replace("@PART@", part)
+}
+
+pub(super) fn run(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Result<(), SynthError> {
     let name = &job.target.name;
     let board = board(name).ok_or_else(|| SynthError::Output {
         what: "target.toml".to_owned(),
         reason: format!("no Vivado script is known for {name}"),
     })?;
     // An engine's address is as wide as its map.
-    let text = board.top.replace("ADDRESS_BITS", &address_bits(stages, source)?.to_string());
+    let bits = bus_address_bits(&Map::new(job.config));
+    let text = board.top.replace("ADDRESS_BITS", &bits.to_string());
     write(&stages.file(&format!("{name}.v")), text.as_bytes())?;
     write(&stages.file(&format!("{name}.xdc")), board.constraints.as_bytes())?;
-    write(&stages.file("build.tcl"), board.script.as_bytes())?;
+    write(&stages.file("build.tcl"), script(name, &job.target.part).as_bytes())?;
     let folder = stages.folder.display();
     let proceed =
         format!("with Vivado on the PATH, go on with `cd {folder} && vivado -mode batch -source build.tcl`");
     let vivado = Tool::vendor("vivado", "Vivado 2023.2", &proceed);
     stages.run("vivado", vivado, ["-mode", "batch", "-source", "build.tcl"])?;
     keep_bitstream(stages, report, "nendo.bit")
-}
-
-/// Width of the engine's address port.
-fn address_bits(stages: &Stages<'_>, source: &Source) -> Result<u32, SynthError> {
-    let bad = || SynthError::Output { what: source.top.clone(), reason: "no address port".to_owned() };
-    let text = super::read(&stages.file(&source.files[0]))?;
-    let line = text.lines().rev().find(|line| line.contains("s_axil_awaddr") && line.contains("input"));
-    let high = line.and_then(|line| line.split_once('[')?.1.split_once(':')?.0.parse::<u32>().ok());
-    high.map(|high| high + 1).ok_or_else(bad)
 }
 
 #[cfg(test)]
@@ -71,7 +64,9 @@ mod tests {
     fn scripts_and_tops_are_well_formed() {
         for name in ["vc707", "vcu118"] {
             let board = board(name).unwrap();
-            for text in [board.script, board.constraints] {
+            let script = script(name, "a part");
+            assert!(!script.contains('@') && script.contains(&format!("-top {name}")), "{script}");
+            for text in [script.as_str(), board.constraints] {
                 let mut file = tempfile::NamedTempFile::new().unwrap();
                 file.write_all(text.as_bytes()).unwrap();
                 let check =

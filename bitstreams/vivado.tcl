@@ -1,6 +1,6 @@
 # Vivado in non-project mode: vivado -mode batch -source build.tcl
 # Unverified: written from the manuals, Vivado was not at hand. Made for Vivado 2023.2.
-set part xc7vx485tffg1761-2
+set part @PART@
 set_part $part
 
 # PCIe by the vendor's XDMA core; its AXI4-Lite master, the `user` BAR of 1 MiB, reaches the engine.
@@ -17,9 +17,9 @@ set_property -dict [list \
 generate_target all [get_ips xdma_0]
 synth_ip [get_ips xdma_0]
 
-read_verilog [list nendo_engine.v vc707.v]
-read_xdc vc707.xdc
-synth_design -top vc707 -part $part
+read_verilog [list nendo_engine.v @TARGET@.v]
+read_xdc @TARGET@.xdc
+synth_design -top @TARGET@ -part $part
 report_utilization -hierarchical -file utilization_synthesised.txt
 opt_design
 place_design
