@@ -11,6 +11,7 @@ pub mod engine;
 pub mod main_module;
 pub mod map;
 pub mod mpm;
+pub mod pci_sim;
 pub mod resources;
 pub mod rtl;
 pub mod sequencer;

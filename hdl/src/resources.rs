@@ -1,7 +1,7 @@
 //! What a configuration takes, without running a tool.
 
 use crate::{
-    bus::serial::serial_board,
+    bus::{pci::pci_board, serial::serial_board},
     config::{BLOCK_WORDS, Config},
     engine::engine,
     target::{Target, Top},
@@ -104,6 +104,7 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
     let bits = match target.top {
         Top::Axi => engine(config).register_bits(&counts),
         Top::Serial => serial_board(config).register_bits(&counts),
+        Top::Pci => pci_board(config).register_bits(&counts),
     };
     (bits as f64 * share).round() as u64
 }

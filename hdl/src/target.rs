@@ -60,6 +60,8 @@ pub enum Top {
     Axi,
     /// The serial board of [`crate::bus::serial`].
     Serial,
+    /// The PCI board of [`crate::bus::pci`].
+    Pci,
 }
 
 /// Limits that a build must keep, besides the device's capacities.

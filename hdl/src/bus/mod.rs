@@ -4,8 +4,9 @@
 //!  AXI4-Lite --> axi --> request, write, address, d, strobe --> register_bus --> registers, windows
 //!                    <-- done, q, error ------------------------
 //! ```
-//! Another front end (PCI) uses the same register bus.
+//! PCI ([`pci`]) and a serial line ([`serial`]) are other front ends to the same engine.
 
 pub mod axi;
+pub mod pci;
 pub mod register_bus;
 pub mod serial;

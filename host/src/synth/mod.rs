@@ -23,8 +23,8 @@ mod yosys;
 
 use crate::output::write_whole;
 use nendo_hdl::{
-    blocks::delay::ShiftRegisters,
-    bus::serial::serial_board,
+    blocks::delay::{ShiftRegisters, restyle},
+    bus::{pci::pci_board, serial::serial_board},
     config::Config,
     design::{self, Design},
     rtl::verilog,
@@ -118,25 +118,30 @@ struct Source {
     top: String,
 }
 
-/// What stands around the serial board on a target: clock and reset.
+/// What stands around a board top on a target: clock and reset, or pads.
 fn surroundings(target: &Target) -> Option<&'static str> {
     match target.name.as_str() {
         "acorn" => Some(include_str!("../../../bitstreams/acorn/acorn.v")),
+        "xc2v6000" => Some(include_str!("../../../bitstreams/xc2v6000/xc2v6000.v")),
         _ => None,
     }
 }
 
 /// Writes the design's files.
 fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
-    let design = Design::with(job.config, shift_registers(job.target));
+    let style = shift_registers(job.target);
+    let design = Design::with(job.config, style);
     for (name, content) in design.files() {
         write(&job.folder.join(name), content.as_bytes())?;
     }
-    if job.target.top == Top::Axi {
-        return Ok(Source { files: vec![format!("{}.v", design::TOP)], top: design::TOP.to_owned() });
-    }
-    let board = "nendo_serial_board";
-    let mut texts = vec![(board, verilog(&serial_board(job.config), board))];
+    let (board, module) = match job.target.top {
+        Top::Axi => {
+            return Ok(Source { files: vec![format!("{}.v", design::TOP)], top: design::TOP.to_owned() });
+        }
+        Top::Serial => ("nendo_serial_board", serial_board(job.config)),
+        Top::Pci => ("nendo_pci_board", pci_board(job.config)),
+    };
+    let mut texts = vec![(board, restyle(&verilog(&module, board), style))];
     texts.extend(surroundings(job.target).map(|text| (job.target.name.as_str(), text.to_owned())));
     let mut source = Source { files: Vec::new(), top: String::new() };
     for (name, text) in texts {

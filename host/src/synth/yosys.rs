@@ -37,7 +37,7 @@ fn tool(family: &str) -> Result<Tool, Missing> {
 /// Name of the netlist for a vendor's tools.
 pub(super) const EDIF: &str = "nendo.edif";
 
-/// Synthesises the whole design and, for a target without a board top around the engine, TEM and MPM alone.
+/// Synthesises the whole design and, for a target of the papers' kind, TEM and MPM alone.
 /// `outputs` are Yosys commands that write the netlist. Virtex-II's becomes EDIF, and is simulated.
 pub(super) fn run(
     job: &Job<'_>,
@@ -55,9 +55,11 @@ pub(super) fn run(
     report.set_used(cells::used(&cells), job.target);
     report.cells = cells;
     if virtex2 {
-        report.simulated = Some(netlist::simulate(stages, job.config, &tool(family)?, EDIF, &report.cells)?);
+        let top = netlist::Top { name: top, pci: job.target.top == Top::Pci };
+        report.simulated =
+            Some(netlist::simulate(stages, job.config, &tool(family)?, EDIF, &top, &report.cells)?);
     }
-    if job.target.top == Top::Axi {
+    if job.target.top != Top::Serial {
         for block in ["tem", "mpm"] {
             let name = format!("synthesise {block}");
             let cells = synthesise(stages, &name, family, files, &format!("nendo_{block}"), "")?;

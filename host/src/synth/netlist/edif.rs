@@ -3,7 +3,10 @@
 //! Yosys has no EDIF reader of its own. This one knows what a flat netlist needs: cells with ports, instances with
 //! properties, nets that join ports; anything else is skipped.
 
-use std::{collections::HashMap, fmt::Write};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,6 +105,8 @@ struct Port {
     name: String,
     range: Option<(u32, u32)>,
     output: bool,
+    /// It goes both ways.
+    both: bool,
 }
 
 impl Port {
@@ -122,9 +127,9 @@ fn ports(cell: &Tree) -> Result<Vec<Port>, EdifError> {
 fn port(tree: &Tree) -> Result<Port, EdifError> {
     let Some(name) = tree.list().get(1) else { return bad("a port without name") };
     let direction = tree.first("direction").and_then(|d| d.list().get(1)).map_or("", Tree::word);
-    let output = direction == "OUTPUT";
+    let (output, both) = (direction == "OUTPUT", direction == "INOUT");
     if name.head() != "array" {
-        return Ok(Port { name: name.name().to_owned(), range: None, output });
+        return Ok(Port { name: name.name().to_owned(), range: None, output, both });
     }
     let renamed = name.list().get(1);
     let range = renamed.and_then(|renamed| {
@@ -134,7 +139,7 @@ fn port(tree: &Tree) -> Result<Port, EdifError> {
     });
     match (renamed, range) {
         (Some(renamed), Some(range)) => {
-            Ok(Port { name: renamed.name().to_owned(), range: Some(range), output })
+            Ok(Port { name: renamed.name().to_owned(), range: Some(range), output, both })
         }
         _ => bad("an array without range"),
     }
@@ -218,14 +223,20 @@ pub fn to_verilog(text: &str) -> Result<String, EdifError> {
     let list: Vec<String> = top_ports
         .iter()
         .map(|port| {
-            format!("    {} {}{}", if port.output { "output" } else { "input" }, range(port), port.name)
+            let direction = match port {
+                Port { both: true, .. } => "inout",
+                Port { output: true, .. } => "output",
+                _ => "input",
+            };
+            format!("    {direction} {}{}", range(port), port.name)
         })
         .collect();
     let _ = writeln!(out, "{}\n);", list.join(",\n"));
-    for wire in 0..wires {
-        let _ = writeln!(out, "wire w{wire};");
+    let pads = join_pads(&mut wiring, top_ports);
+    for wire in (0..wires).map(|wire| format!("w{wire}")).filter(|wire| !pads.contains(wire)) {
+        let _ = writeln!(out, "wire {wire};");
     }
-    for port in top_ports {
+    for port in top_ports.iter().filter(|port| !port.both) {
         let (bits, indexed) = port.range.map_or((0..=0, false), |(a, b)| (a.min(b)..=a.max(b), true));
         for bit in bits {
             let Some(wire) = wiring.get(&(String::new(), port.name.clone(), bit)) else { continue };
@@ -247,6 +258,23 @@ pub fn to_verilog(text: &str) -> Result<String, EdifError> {
     }
     out.push_str("endmodule\n");
     Ok(out)
+}
+
+/// Nets on ports that go both ways have no wire of their own: an assignment would have a direction. Returns those.
+fn join_pads(wiring: &mut Wiring, top: &[Port]) -> HashSet<String> {
+    let mut pads = HashMap::new();
+    for ((instance, port, bit), wire) in wiring.iter() {
+        if let Some(port) = top.iter().find(|p| instance.is_empty() && p.both && p.name == *port) {
+            let index = if port.range.is_some() { format!("[{bit}]") } else { String::new() };
+            pads.insert(wire.clone(), format!("{}{index}", port.name));
+        }
+    }
+    for wire in wiring.values_mut() {
+        if let Some(pad) = pads.get(wire) {
+            wire.clone_from(pad);
+        }
+    }
+    pads.into_keys().collect()
 }
 
 /// `.PORT({...})`, the leftmost bit first; bits on no net stay open.
@@ -290,6 +318,17 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line} in\n{text}");
         }
+    }
+
+    #[test]
+    fn what_goes_both_ways_stays_one_net() {
+        let text =
+            to_verilog(&NETLIST.replace("3) (direction INPUT)) (port y", "3) (direction INOUT)) (port y"))
+                .unwrap();
+        for line in ["    inout [2:0] a,", ".I0({a[2]})", ".A({1'bz, 1'bz, a[2]})"] {
+            assert!(text.contains(line), "{line} in\n{text}");
+        }
+        assert!(!text.contains("wire w0;") && !text.contains("= a[2]"), "{text}");
     }
 
     #[test]

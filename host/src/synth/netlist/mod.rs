@@ -19,6 +19,7 @@ pub use edif::{EdifError, to_verilog};
 pub use traffic::{Operation, Recorder};
 
 const TESTBENCH: &str = include_str!("testbench.v");
+const TESTBENCH_PCI: &str = include_str!("testbench_pci.v");
 /// The scene that is run.
 const SCENE: &str = "table3";
 /// Steps that are run.
@@ -51,12 +52,21 @@ fn library(yosys: &Tool) -> Result<PathBuf, SynthError> {
     models.filter(|path| path.is_file()).ok_or_else(|| failed("Yosys' cell models", "not beside its program"))
 }
 
+/// What the netlist is of.
+pub(super) struct Top<'a> {
+    /// The name of its module.
+    pub name: &'a str,
+    /// It is on a PCI bus, not behind AXI4-Lite.
+    pub pci: bool,
+}
+
 /// Reads the EDIF, has Yosys check it, and simulates it against recorded traffic.
 pub(super) fn simulate(
     stages: &mut Stages<'_>,
     config: &Config,
     yosys: &Tool,
     netlist: &str,
+    top: &Top<'_>,
     synthesised: &Cells,
 ) -> Result<Simulated, SynthError> {
     let source = stages.file(netlist);
@@ -65,12 +75,16 @@ pub(super) fn simulate(
         let text = to_verilog(&read(&source)?).map_err(|e| failed(&source.display().to_string(), e))?;
         write(&folder.join("netlist.v"), text.as_bytes())?;
         write(&folder.join("models.v"), models::models().as_bytes())?;
-        write(&folder.join("testbench.v"), TESTBENCH.as_bytes())
+        let bench = if top.pci { TESTBENCH_PCI } else { TESTBENCH };
+        write(&folder.join("testbench.v"), bench.as_bytes())
     })?;
     // Every cell known, every port there, and as many cells as went out.
-    let script = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; read_verilog netlist.v; \
-                  hierarchy -check -top nendo_engine; check -assert; tee -q -o netlist.json stat -json";
-    stages.run("check netlist", Ok(yosys.clone()), ["-q", "-p", script])?;
+    let script = format!(
+        "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; read_verilog netlist.v; \
+         hierarchy -check -top {}; check -assert; tee -q -o netlist.json stat -json",
+        top.name
+    );
+    stages.run("check netlist", Ok(yosys.clone()), ["-q", "-p", &script])?;
     let mut again = cells::parse(&read(&stages.file("netlist.json"))?)?;
     // EDIF has cells where Yosys has constants.
     again.retain(|cell, _| cell != "VCC" && cell != "GND");
