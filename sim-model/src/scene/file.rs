@@ -2,13 +2,14 @@
 
 use super::{
     Force, Motion, NamedMaterial, ScalingRequest, Scene, Support,
+    laws::read_material,
     reader::{Source, Table, Value},
 };
 use crate::{
-    material::Material,
+    law::Law,
     mesh::{Group, Lattice, LatticeError, Mesh, Vec3, import},
 };
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 use toml::de::DeTable;
 
 /// Why a scene cannot be used.
@@ -95,7 +96,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     ];
     let root = Table::new(source, "", document.span(), document.get_ref(), keys)?;
     let mesh = read_mesh(&root)?;
-    let materials = read_materials(&root)?;
+    let (materials, laws) = read_materials(&root)?;
     let default = match root.get("material") {
         Some(name) => material_index(&materials, &name)?,
         None if materials.len() == 1 => 0,
@@ -118,6 +119,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     let mut scene = Scene::uniform(&name, mesh, materials[0].material, mass, step, duration);
     scene.edge_material.fill(default);
     scene.materials = materials;
+    scene.added.laws = laws;
     scene.gravity = root.optional("gravity", Value::vec3)?.unwrap_or_default();
     scene.scaling = read_scaling(&root)?;
     read_overrides(&root, &mut scene)?;
@@ -200,11 +202,16 @@ fn read_list<const N: usize>(list: Option<Value<'_>>) -> Result<Vec<[u32; N]>, S
     }
 }
 
-fn read_materials(root: &Table<'_>) -> Result<Vec<NamedMaterial>, SceneError> {
+/// Materials, and the laws of those that are not plain three-element ones.
+type Materials = (Vec<NamedMaterial>, BTreeMap<u16, Law>);
+
+fn read_materials(root: &Table<'_>) -> Result<Materials, SceneError> {
     let list = root.need("materials")?;
-    let mut materials = Vec::new();
+    let (mut materials, mut laws) = (Vec::new(), BTreeMap::new());
     for (name, value) in list.entries()? {
-        materials.push(NamedMaterial { name: name.to_owned(), material: read_material(&value)? });
+        let (material, law) = read_material(&value)?;
+        laws.extend(law.map(|law| (materials.len() as u16, law)));
+        materials.push(NamedMaterial { name: name.to_owned(), material });
     }
     if materials.is_empty() {
         return Err(list.error("no material is given, e.g. `[materials.dough]`"));
@@ -214,39 +221,7 @@ fn read_materials(root: &Table<'_>) -> Result<Vec<NamedMaterial>, SceneError> {
             list.error(format!("{} materials: at most {MAX_MATERIALS} are possible", materials.len()))
         );
     }
-    Ok(materials)
-}
-
-fn read_material(value: &Value<'_>) -> Result<Material, SceneError> {
-    let t = value.table(&["preset", "k1", "c1", "c2", "plasticity"])?;
-    let preset = t.optional("preset", Value::string)?;
-    let unused = |key: &'static str, why: &str| match t.get(key) {
-        Some(v) => Err(v.error(format!("`{key}` has no meaning for a preset {why}"))),
-        None => Ok(()),
-    };
-    let material = match preset {
-        None | Some("rheological") => {
-            Material::new(t.need("k1")?.number()?, t.need("c1")?.number()?, t.need("c2")?.number_or_inf()?)
-        }
-        Some("elastic") => {
-            unused("c2", "elastic object: it is infinite")?;
-            Material::elastic(t.need("k1")?.number()?, t.need("c1")?.number()?)
-        }
-        Some("viscoplastic") => {
-            unused("k1", "viscoplastic object: it is zero")?;
-            Material::viscoplastic(t.need("c1")?.number()?, t.need("c2")?.number_or_inf()?)
-        }
-        Some(other) => {
-            return Err(t
-                .need("preset")?
-                .error(format!("unknown preset `{other}`; one of elastic, viscoplastic, rheological")));
-        }
-    };
-    let material = material.map_err(|e| value.error(e.to_string()))?;
-    match t.get("plasticity") {
-        Some(p) => material.with_plasticity(p.number()?).map_err(|e| p.error(e.to_string())),
-        None => Ok(material),
-    }
+    Ok((materials, laws))
 }
 
 fn material_index(materials: &[NamedMaterial], name: &Value<'_>) -> Result<u16, SceneError> {
