@@ -77,6 +77,8 @@ pub enum CpuError {
 /// The engine.
 pub struct Cpu {
     step_size: f32,
+    /// The same, as the scene gives it.
+    step_exact: f64,
     width: f64,
     origin: Vec3,
     classes: Vec<Factors>,
@@ -134,6 +136,7 @@ impl Cpu {
         let team = team.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
         Ok(Self {
             step_size: scene.step as f32,
+            step_exact: scene.step,
             width: scene.mesh.width(),
             origin,
             classes,
@@ -283,8 +286,9 @@ impl Cpu {
     /// Steps without a change in between.
     fn run(&mut self, steps: u64) {
         let Some(mut extra) = self.extra.take() else { return self.run_plain(steps) };
-        for _ in 0..steps {
-            let force = extra.compute(self.step_size, self.places.len(), |p| self.motion(p).0);
+        for k in 0..steps {
+            let time = (self.step + k) as f64 * self.step_exact;
+            let force = extra.compute(time, self.step_size, self.places.len(), |p| self.motion(p).0);
             for (p, force) in force.iter().enumerate() {
                 let (part, k) = self.places[p];
                 let own = self.forces.total(p as u32);

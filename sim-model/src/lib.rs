@@ -2,7 +2,8 @@
 //!
 //! - [`scene`]: what is simulated, in SI units ([`mesh`], [`material`], scene files, built-in scenes);
 //! - [`reference`](mod@reference): the f64 reference, and [`stability`] of a scene's step;
-//! - [`cpu`]: the f32 engine, for speed; [`extras`]: laws ([`law`]) and forces beyond plain edges, for both;
+//! - [`cpu`]: the f32 engine, for speed; [`extras`]: laws ([`law`]) and forces
+//!   ([`internal`], [`contact`]) beyond plain edges, for both;
 //! - [`numbers`]: the number contract of each profile, [`scaling`] and [`image`]: a scene in raw words;
 //! - [`tem`], [`mpm`], [`blocks`]: the hardware's modules, integer for integer; [`engine`] runs them;
 //! - [`cycles`]: how many clocks the hardware takes.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod contact;
 pub mod cpu;
 pub mod cycles;
 pub mod digest;
@@ -25,6 +27,7 @@ pub mod engine;
 pub mod extras;
 pub mod forces;
 pub mod image;
+pub mod internal;
 pub mod law;
 pub mod material;
 pub mod mesh;

@@ -159,7 +159,7 @@ impl Reference {
         for _ in 0..steps {
             self.apply_changes();
             if let Some(extras) = &mut self.extras {
-                extras.settle(&self.x, &self.v, &mut self.u);
+                extras.settle(self.step as f64 * self.h, &self.x, &mut self.u);
             }
             match self.integrator {
                 Integrator::Euler => self.euler(),

@@ -1,12 +1,14 @@
 //! Scenes: a mesh, its materials and masses, what holds it and what moves it. All in SI units.
 
 mod added;
+mod boxes;
 mod builtin;
 mod chains;
 mod file;
 mod laws;
 mod reader;
 mod timeline;
+mod touching;
 
 pub use added::Added;
 pub use builtin::BUILTIN_HELP;

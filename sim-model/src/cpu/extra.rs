@@ -33,13 +33,14 @@ impl Extra {
     /// The forces of this step; states are those after it.
     pub(super) fn compute(
         &mut self,
+        time: f64,
         step: f32,
         particles: usize,
         motion: impl Fn(usize) -> [f32; 6],
     ) -> &[Vector<f32>] {
         self.gather(particles, motion);
         let Self { extras, x, v, force, states, rates } = self;
-        extras.settle(x, v, states);
+        extras.settle(time, x, states);
         force.fill(Vector::zeros());
         extras.add(x, v, states, force, rates);
         states.iter_mut().zip(rates).for_each(|(state, rate)| *state += step * *rate);

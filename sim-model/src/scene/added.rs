@@ -1,7 +1,11 @@
 //! What a scene has beyond plain three-element edges. Scenes that have nothing of it run on every engine.
 
 use super::Scene;
-use crate::law::Law;
+use crate::{
+    contact::{law::Contact, wall::Boundary},
+    internal::{link::Link, topology::Preserve, volume::Pressure},
+    law::Law,
+};
 use std::collections::BTreeMap;
 
 /// Laws and forces beyond plain edges; empty in a plain scene.
@@ -9,6 +13,18 @@ use std::collections::BTreeMap;
 pub struct Added {
     /// Laws of element classes that are not plain three-element ones.
     pub laws: BTreeMap<u16, Law>,
+    /// Keeps elements from turning over.
+    pub topology: Option<Preserve<f64>>,
+    /// Keeps the volume.
+    pub volume: Option<Pressure>,
+    /// Particles held at places on edges.
+    pub links: Vec<Link<f64>>,
+    /// How things touch.
+    pub contact: Option<Contact<f64>>,
+    /// Whether surfaces touch each other.
+    pub surfaces: bool,
+    /// Rigid boundaries.
+    pub boundaries: Vec<Boundary>,
 }
 
 impl Scene {
@@ -22,6 +38,24 @@ impl Scene {
         let used = |class: &u16| self.edge_material.contains(class);
         let name = |class: u16| &self.materials[usize::from(class)].name;
         let laws = self.added.laws.iter().filter(|(class, _)| used(class));
-        laws.map(|(&class, law)| format!("the law {} of material `{}`", law.name(), name(class))).collect()
+        let laws = laws.map(|(&class, law)| format!("the law {} of material `{}`", law.name(), name(class)));
+        let Added { topology, volume, links, contact, .. } = &self.added;
+        let forces = [
+            ("topology forces", topology.is_some()),
+            ("volume effect", volume.is_some()),
+            ("links", !links.is_empty()),
+            ("contact", contact.is_some()),
+        ];
+        laws.chain(forces.into_iter().filter(|f| f.1).map(|f| f.0.to_owned())).collect()
+    }
+
+    /// Particles that boundaries touch: those of the surface, or all of a mesh without one.
+    pub fn touchable(&self) -> Vec<usize> {
+        if self.mesh.tetrahedra.is_empty() || self.mesh.triangles.is_empty() {
+            return (0..self.mesh.particles.len()).collect();
+        }
+        let mut on_surface = vec![false; self.mesh.particles.len()];
+        self.mesh.triangles.iter().flatten().for_each(|&p| on_surface[p as usize] = true);
+        (0..on_surface.len()).filter(|&p| on_surface[p]).collect()
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn by_law(name: &str, law: &str) -> Result<Scene, SceneError> {
     let mesh = Mesh { particles, edges: vec![[0, 1], [1, 2], [2, 3]], ..Mesh::default() };
     let mut scene = Scene::uniform(name, mesh, material, 1.0, STEP, 80.0);
     scene.materials = vec![NamedMaterial { name: "element".to_owned(), material }];
-    scene.added = Added { laws: law.map(|law| (0, law)).into_iter().collect() };
+    scene.added = Added { laws: law.map(|law| (0, law)).into_iter().collect(), ..Added::default() };
     scene.support[0] = Support::Pinned;
     scene.forces = vec![Force { particles: vec![3], force: Vec3::x(), from: 0.0, to: 20.0 }];
     Ok(scene)

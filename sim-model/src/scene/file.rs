@@ -1,13 +1,14 @@
 //! Scene files: TOML in SI units. The format is described in `docs/scenes.md`.
 
 use super::{
-    Force, Motion, NamedMaterial, ScalingRequest, Scene, Support,
+    Force, Motion, NamedMaterial, ScalingRequest, Scene, Support, boxes,
     laws::read_material,
     reader::{Source, Table, Value},
+    touching,
 };
 use crate::{
     law::Law,
-    mesh::{Group, Lattice, LatticeError, Mesh, Vec3, import},
+    mesh::{Group, Mesh, Vec3, import},
 };
 use std::{collections::BTreeMap, path::Path};
 use toml::de::DeTable;
@@ -93,6 +94,11 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
         "motions",
         "forces",
         "scaling",
+        "topology",
+        "volume",
+        "links",
+        "contact",
+        "boundaries",
     ];
     let root = Table::new(source, "", document.span(), document.get_ref(), keys)?;
     let mesh = read_mesh(&root)?;
@@ -125,13 +131,23 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     read_overrides(&root, &mut scene)?;
     read_supports(&root, &mut scene)?;
     read_forces(&root, &mut scene)?;
+    touching::read(&root, &mut scene)?;
     Ok(scene)
 }
 
 fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
     let value = root.need("mesh")?;
-    let table =
-        value.table(&["box", "file", "scale", "pitch", "particles", "edges", "triangles", "tetrahedra"])?;
+    let table = value.table(&[
+        "box",
+        "boxes",
+        "file",
+        "scale",
+        "pitch",
+        "particles",
+        "edges",
+        "triangles",
+        "tetrahedra",
+    ])?;
     let only =
         |kind: &str, others: &[&'static str]| match others.iter().find_map(|k| Some((k, table.get(k)?))) {
             Some((other, value)) => Err(value.error(format!(
@@ -141,26 +157,17 @@ fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
         };
     let lists = ["particles", "edges", "triangles", "tetrahedra"];
     if let Some(file) = table.get("file") {
-        only("a file", &[&["box"], &lists[..]].concat())?;
+        only("a file", &[&["box", "boxes"], &lists[..]].concat())?;
         return read_mesh_file(&table, &file);
     }
     only("that", &["scale", "pitch"])?;
     if let Some(lattice) = table.get("box") {
-        only("a box", &lists)?;
-        let t = lattice.table(&["size", "pitch", "center"])?;
-        let size = t.need("size")?;
-        let pitch = t.need("pitch")?;
-        let center = t.get("center");
-        let made = Lattice {
-            size: size.indices()?,
-            pitch: pitch.number()?,
-            center: center.map(|c| c.vec3()).transpose()?.unwrap_or_default(),
-        };
-        return made.mesh().map_err(|e| match e {
-            LatticeError::Size { .. } => size.error(e.to_string()),
-            LatticeError::Pitch(_) => pitch.error(e.to_string()),
-            LatticeError::Center => center.unwrap_or(size).error(e.to_string()),
-        });
+        only("a box", &[&["boxes"], &lists[..]].concat())?;
+        return boxes::lattice(&lattice);
+    }
+    if let Some(list) = table.get("boxes") {
+        only("boxes", &lists)?;
+        return boxes::several(&list);
     }
     let particles: Vec<Vec3> =
         table.need("particles")?.array()?.map(|p| p.vec3()).collect::<Result<_, _>>()?;
