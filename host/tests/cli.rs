@@ -561,3 +561,22 @@ fn bench_times_every_engine_and_invents_no_clock() {
     assert!(std::fs::read_to_string(plot).unwrap().starts_with("<svg"));
     assert_eq!(nendo(&["bench", "--size", "4x4"]).status.code(), Some(2));
 }
+
+/// A law the hardware does not have is refused by name, with the engines that have it.
+#[test]
+fn laws_beyond_the_hardware_are_refused_by_name() {
+    for engine in ["model", "board"] {
+        let out = nendo(&["run", "chain:yielding", "--engine", engine, "--device", "model", "--steps", "5"]);
+        assert_eq!(out.status.code(), Some(2));
+        let text = stderr(&out);
+        assert!(
+            text.contains("law yielding of material `element`") && text.contains("f64 and f32"),
+            "{text}"
+        );
+    }
+    for engine in ["f64", "f32"] {
+        let report = ok(&["run", "chain:yielding", "--engine", engine, "--steps", "5"]);
+        assert_eq!(report["edges"].as_u64(), Some(3));
+    }
+    assert_eq!(nendo(&["run", "chain:maxwell", "--engine", "model", "--steps", "5"]).status.code(), Some(0));
+}

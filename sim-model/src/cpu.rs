@@ -20,6 +20,7 @@ mod body;
 mod columns;
 mod edges;
 mod element;
+mod extra;
 mod gathers;
 mod part;
 mod setup;
@@ -37,6 +38,7 @@ use crate::{
 };
 use body::Body;
 use element::Factors;
+use extra::Extra;
 use part::Part;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize};
 
@@ -75,6 +77,8 @@ pub enum CpuError {
 /// The engine.
 pub struct Cpu {
     step_size: f32,
+    /// The same, as the scene gives it.
+    step_exact: f64,
     width: f64,
     origin: Vec3,
     classes: Vec<Factors>,
@@ -85,6 +89,8 @@ pub struct Cpu {
     parts: Vec<Part>,
     bodies: Vec<Body>,
     forces: Forces<f64>,
+    /// What the scene has beyond plain edges.
+    extra: Option<Box<Extra>>,
     team: Option<Team>,
     vectors: Option<Vectors>,
     step: u64,
@@ -130,6 +136,7 @@ impl Cpu {
         let team = team.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
         Ok(Self {
             step_size: scene.step as f32,
+            step_exact: scene.step,
             width: scene.mesh.width(),
             origin,
             classes,
@@ -139,6 +146,7 @@ impl Cpu {
             parts,
             bodies,
             forces: Forces::new(vec![[0.0; 3]; count]),
+            extra: Extra::new(scene, origin).map(Box::new),
             team,
             vectors: vectors::available(),
             step: 0,
@@ -192,11 +200,17 @@ impl Cpu {
         for (number, value) in self.parts.iter().flat_map(Part::extensions) {
             u[number as usize] = value;
         }
+        if let Some(extra) = &self.extra {
+            extra.extensions().for_each(|(edge, value)| u[edge] = value);
+        }
         u
     }
 
     /// What one element computes in the present state.
     pub fn element(&self, edge: usize) -> ElementForces {
+        if let Some(forces) = self.extra.as_ref().and_then(|e| e.element(edge, |p| self.motion(p).0)) {
+            return forces;
+        }
         let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
         let factors = self.classes[usize::from(self.edge_class[edge])];
         let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
@@ -229,7 +243,8 @@ impl Cpu {
             let (high, low) = self.motion(p);
             high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
         }
-        self.extensions().iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        let more = self.extra.iter().flat_map(|extra| extra.further_states(self.edges.len()));
+        self.extensions().iter().chain(more).for_each(|u| hasher.bytes(&u.to_le_bytes()));
         hasher.hex()
     }
 
@@ -270,6 +285,23 @@ impl Cpu {
 
     /// Steps without a change in between.
     fn run(&mut self, steps: u64) {
+        let Some(mut extra) = self.extra.take() else { return self.run_plain(steps) };
+        for k in 0..steps {
+            let time = (self.step + k) as f64 * self.step_exact;
+            let force = extra.compute(time, self.step_size, self.places.len(), |p| self.motion(p).0);
+            for (p, force) in force.iter().enumerate() {
+                let (part, k) = self.places[p];
+                let own = self.forces.total(p as u32);
+                let total = std::array::from_fn(|c| own[c] as f32 + force[c]);
+                self.bodies[part as usize].set_external(k as usize, total);
+            }
+            self.run_plain(1);
+        }
+        self.extra = Some(extra);
+    }
+
+    /// Steps in which external forces stay as they are.
+    fn run_plain(&mut self, steps: u64) {
         let Self { parts, bodies, team, classes, vectors, step_size, .. } = self;
         let (vectors, h) = (*vectors, *step_size);
         let Some(team) = team else {

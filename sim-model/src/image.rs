@@ -121,6 +121,11 @@ pub struct Image {
 /// Why a scene does not fit a profile.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ImageError {
+    /// The scene needs laws or forces that no fixed-point engine has.
+    #[error(
+        "the fixed-point engines (model, rtl, board) have no {0}; --engine f64 and f32 can compute this scene"
+    )]
+    Beyond(String),
     /// A scale the profile cannot have.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -180,6 +185,10 @@ pub const ELEMENT_CLASSES: usize = 64;
 impl Image {
     /// The image of a scene.
     pub fn new(scene: &Scene, profile: Profile, inverse: Inverse) -> Result<Self, ImageError> {
+        let extras = scene.extras();
+        if !extras.is_empty() {
+            return Err(ImageError::Beyond(extras.join(", ")));
+        }
         let scaling = Scaling::choose(scene, profile)?;
         let numbers = profile.numbers();
         let (classes, masses) = mass_classes(scene)?;

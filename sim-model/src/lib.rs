@@ -2,8 +2,9 @@
 //!
 //! - [`scene`]: what is simulated, in SI units ([`mesh`], [`material`], scene files, built-in scenes);
 //! - [`reference`](mod@reference): the f64 reference, and [`stability`] of a scene's step;
+//! - [`cpu`]: the f32 engine, for speed; [`extras`]: laws ([`law`]) and forces
+//!   ([`internal`], [`contact`]) beyond plain edges, for both;
 //! - [`numbers`]: the number contract of each profile, [`scaling`] and [`image`]: a scene in raw words;
-//! - [`cpu`]: the f32 engine, for speed;
 //! - [`tem`], [`mpm`], [`blocks`]: the hardware's modules, integer for integer; [`engine`] runs them;
 //! - [`cycles`]: how many clocks the hardware takes.
 //!
@@ -18,12 +19,16 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod contact;
 pub mod cpu;
 pub mod cycles;
 pub mod digest;
 pub mod engine;
+pub mod extras;
 pub mod forces;
 pub mod image;
+pub mod internal;
+pub mod law;
 pub mod material;
 pub mod mesh;
 pub mod mpm;
@@ -31,6 +36,7 @@ pub mod numbers;
 mod order;
 pub mod overflow;
 pub mod partition;
+pub mod real;
 pub mod reference;
 pub mod scaling;
 pub mod scene;

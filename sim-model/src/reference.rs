@@ -6,6 +6,7 @@
 
 use crate::{
     digest::StateHasher,
+    extras::Extras,
     forces::Forces,
     mesh::Vec3,
     scene::{Change, Drive, Scene, Support, Timeline},
@@ -41,9 +42,12 @@ pub struct ElementForces {
 }
 
 impl Element {
-    /// The element of an edge.
+    /// The element of an edge; one that has a law of its own has no force here.
     pub fn of(scene: &Scene, edge: usize) -> Self {
         let ([start, end], m) = (scene.mesh.edges[edge], scene.material_of(edge));
+        if scene.law_of(edge).is_some() {
+            return Self { start, end, k: 0.0, c: 0.0, flow: 0.0 }; // computed elsewhere
+        }
         Self { start, end, k: m.k(), c: m.c(), flow: m.flow() }
     }
 
@@ -72,6 +76,7 @@ pub struct Reference {
     h: f64,
     width: f64,
     elements: Vec<Element>,
+    extras: Option<Extras<f64>>,
     mass_inverse: Vec<f64>,
     external: Vec<Vec3>,
     forces: Forces<f64>,
@@ -90,6 +95,9 @@ impl Reference {
         let n = scene.mesh.particles.len();
         let inverse = |p: usize| if scene.is_free(p) { 1.0 / scene.mass[p] } else { 0.0 };
         let held = |p: usize| scene.support[p] == Support::Pinned;
+        let extras = Extras::new(scene, Vec3::zeros());
+        let mut u = scene.extension.clone();
+        u.resize(extras.as_ref().map_or(u.len(), Extras::states), 0.0);
         Self {
             integrator,
             h: scene.step,
@@ -100,11 +108,9 @@ impl Reference {
             forces: Forces::new(vec![[0.0; 3]; n]),
             x: scene.mesh.particles.clone(),
             v: (0..n).map(|p| if held(p) { Vec3::zeros() } else { scene.velocity[p] }).collect(),
-            u: scene.extension.clone(),
-            rates: std::array::from_fn(|_| Rates {
-                a: vec![Vec3::zeros(); n],
-                u: vec![0.0; scene.extension.len()],
-            }),
+            rates: std::array::from_fn(|_| Rates { a: vec![Vec3::zeros(); n], u: vec![0.0; u.len()] }),
+            u,
+            extras,
             step: 0,
             changes: Timeline::new(scene).changes,
             next_change: 0,
@@ -128,12 +134,16 @@ impl Reference {
 
     /// Voigt extensions in metres.
     pub fn extensions(&self) -> &[f64] {
-        &self.u
+        &self.u[..self.elements.len()]
     }
 
     /// What one element computes in the present state.
     pub fn element(&self, edge: usize) -> ElementForces {
-        self.elements[edge].compute(&self.x, &self.v, self.u[edge])
+        let own = self.extras.as_ref().and_then(|extras| extras.laws().iter().find(|law| law.edge == edge));
+        let Some(law) = own else { return self.elements[edge].compute(&self.x, &self.v, self.u[edge]) };
+        let mut rates = vec![0.0; self.u.len()];
+        let force = law.compute(&self.x, &self.v, &self.u, &mut rates);
+        ElementForces { force, voigt_rate: rates[edge] }
     }
 
     /// Whether the simulation has burst: something is not a number, or crosses the object many times over
@@ -148,6 +158,9 @@ impl Reference {
     pub fn advance(&mut self, steps: u64) {
         for _ in 0..steps {
             self.apply_changes();
+            if let Some(extras) = &mut self.extras {
+                extras.settle(self.step as f64 * self.h, &self.x, &mut self.u);
+            }
             match self.integrator {
                 Integrator::Euler => self.euler(),
                 Integrator::Rk4 => self.rk4(),
@@ -187,7 +200,14 @@ impl Reference {
     fn euler(&mut self) {
         let h = self.h;
         let [rates, ..] = &mut self.rates;
-        evaluate(&self.elements, &self.mass_inverse, &self.external, &self.x, &self.v, &self.u, rates);
+        evaluate(
+            &self.elements,
+            self.extras.as_ref(),
+            &self.mass_inverse,
+            &self.external,
+            (&self.x, &self.v, &self.u),
+            rates,
+        );
         for (u, rate) in self.u.iter_mut().zip(&rates.u) {
             *u += h * rate;
         }
@@ -205,7 +225,14 @@ impl Reference {
             [(0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)].into_iter().enumerate()
         {
             let rates = &mut self.rates[stage];
-            evaluate(&self.elements, &self.mass_inverse, &self.external, &x, &v, &u, rates);
+            evaluate(
+                &self.elements,
+                self.extras.as_ref(),
+                &self.mass_inverse,
+                &self.external,
+                (&x, &v, &u),
+                rates,
+            );
             for p in 0..x.len() {
                 sum_x[p] += weight * v[p];
                 x[p] = self.x[p] + reach * h * v[p];
@@ -228,11 +255,10 @@ impl Reference {
 
 fn evaluate(
     elements: &[Element],
+    extras: Option<&Extras<f64>>,
     mass_inverse: &[f64],
     external: &[Vec3],
-    x: &[Vec3],
-    v: &[Vec3],
-    u: &[f64],
+    (x, v, u): (&[Vec3], &[Vec3], &[f64]),
     rates: &mut Rates,
 ) {
     rates.a.copy_from_slice(external);
@@ -241,6 +267,9 @@ fn evaluate(
         rates.a[element.start as usize] -= out.force;
         rates.a[element.end as usize] += out.force;
         *rate = out.voigt_rate;
+    }
+    if let Some(extras) = extras {
+        extras.add(x, v, u, &mut rates.a, &mut rates.u);
     }
     for (a, inverse) in rates.a.iter_mut().zip(mass_inverse) {
         *a *= *inverse;

@@ -1,10 +1,16 @@
 //! Scenes: a mesh, its materials and masses, what holds it and what moves it. All in SI units.
 
+mod added;
+mod boxes;
 mod builtin;
+mod chains;
 mod file;
+mod laws;
 mod reader;
 mod timeline;
+mod touching;
 
+pub use added::Added;
 pub use builtin::BUILTIN_HELP;
 pub use file::SceneError;
 pub use timeline::{Change, Drive, Segment, Timeline};
@@ -114,6 +120,8 @@ pub struct Scene {
     pub scaling: ScalingRequest,
     /// What position errors are measured against.
     pub error_scale: ErrorScale,
+    /// Laws and forces beyond plain edges.
+    pub added: Added,
 }
 
 impl Scene {
@@ -136,6 +144,7 @@ impl Scene {
             gravity: Vec3::zeros(),
             scaling: ScalingRequest::default(),
             error_scale: ErrorScale::Width,
+            added: Added::default(),
         }
     }
 

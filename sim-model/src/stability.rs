@@ -8,6 +8,8 @@
 //! law's own states (l', u) the 2 x 2 step matrix has determinant below 1 iff
 //! `h < c1/k1 + 1/(gamma c2)`, gamma the largest eigenvalue of M^-1 sum(e e^T).
 
+mod added;
+
 use crate::{mesh::Vec3, reference::Integrator, scene::Scene};
 use serde::Serialize;
 
@@ -51,6 +53,7 @@ impl Stability {
             }
         };
         let limit = if integrator == Integrator::Euler { 2.0 } else { RK4_REAL };
+        let (from_damping, from_spring) = added::limits(scene, integrator, (from_damping, from_spring));
         let a_stable = (uniform(&scene.mass) && uniform(&damping) && rho > 0.0)
             .then(|| limit * damping[0] / (rho * scene.mass[0]));
         Self {

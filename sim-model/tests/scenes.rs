@@ -273,3 +273,49 @@ proptest! {
         let _ = Scene::parse(&text, "noise.toml");
     }
 }
+
+/// The tables of forces beyond edges, and what is wrong with bad ones.
+#[test]
+fn forces_beyond_edges_are_understood() {
+    let base = "step = 0.001\nmass = 1\n[mesh.box]\nsize = [3,3,3]\npitch = 1\n[materials.m]\nk1 = 1\nc1 = 1\nc2 = 1\n";
+    let contact = "[contact]\nstiffness = 1\ndamping = 1\n";
+    let scene = Scene::parse(
+        &format!(
+            "{base}{contact}integral = 1\nregion = 0.1\nself = true\n[topology]\nstiffness = 1\n[volume]\nstiffness = 1\nper = \"element\"\n\
+             [[links]]\nparticle = 1\nedge = [0, 2]\nstiffness = 1\n[[boundaries]]\nball = {{ center = [0,0,9], radius = 1 }}\n"
+        ),
+        "a.toml",
+    )
+    .unwrap();
+    assert_eq!((scene.added.links.len(), scene.added.boundaries.len(), scene.added.surfaces), (1, 1, true));
+    assert_eq!(scene.extras(), ["topology forces", "volume effect", "links", "contact"]);
+    for (text, complaint) in [
+        ("[topology]\nstiffness = 0\n", "must be positive"),
+        ("[topology]\nstiffness = 1\ndamping = -1\n", "zero or more"),
+        ("[volume]\nstiffness = 1\nper = \"drop\"\n", "object or element"),
+        ("[[links]]\nparticle = 1\nedge = [0, 99]\nstiffness = 1\n", "27 particles"),
+        ("[[links]]\nparticle = 26\nedge = [0, 1]\nstiffness = 1\n", "does not lie beside"),
+        ("[[boundaries]]\nball = { center = [0,0,9], radius = 1 }\n", "need a table [contact]"),
+        ("[contact]\nstiffness = 1\nfriction = 0.3\n", "friction needs `damping`"),
+        ("[contact]\nstiffness = 1\nintegral = 1\n", "needs a `region`"),
+        ("[contact]\nstiffness = 1\nself = 3\n", "true or false"),
+    ] {
+        let error = Scene::parse(&format!("{base}{text}"), "a.toml").unwrap_err().to_string();
+        assert!(error.contains(complaint), "{text}: {error}");
+    }
+    for (text, complaint) in [
+        ("", "one of plane, roller, bar and ball"),
+        ("plane = { point = [0,0,0], normal = [0,0,0] }\n", "must not be zero"),
+        ("ball = { center = [0,0,0], radius = 1 }\nspin = 2\n", "goes with a roller"),
+        ("bar = { min = [0,0,0], max = [1,1,0] }\n", "min < max"),
+        ("ball = { center = [0,0,0], radius = 1 }\nframes = [{ t = 0, offset = [0,0,0] }]\n", "above 0"),
+    ] {
+        let error = Scene::parse(&format!("{base}{contact}[[boundaries]]\n{text}"), "a.toml")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(complaint), "{text}: {error}");
+    }
+    let chain = base.replace("[3,3,3]", "[3,1,1]");
+    let error = Scene::parse(&format!("{chain}[volume]\nstiffness = 1\n"), "a.toml").unwrap_err().to_string();
+    assert!(error.contains("tetrahedra"), "{error}");
+}

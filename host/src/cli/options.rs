@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// The scene to work on.
 #[derive(clap::Args, Debug)]
 pub(super) struct SceneArg {
-    /// A scene file (TOML), or one of the built-in scenes: table3, single, cube9, block16, materials, box:NXxNYxNZ
+    /// A scene file (TOML), or one of the built-in scenes: table3, single, cube9, block16, materials, box:NXxNYxNZ, chain:LAW
     #[arg(value_name = "SCENE")]
     pub(super) scene: String,
 }

@@ -85,6 +85,9 @@ pub(super) fn share_out(
 ) -> Result<Vec<Part>, CpuError> {
     let mut lists = vec![(Vec::new(), Vec::new()); bodies.len()];
     for (number, ends) in scene.mesh.edges.iter().enumerate() {
+        if scene.law_of(number).is_some() {
+            continue; // computed elsewhere
+        }
         // An element looks the same from both ends.
         let mut ends = ends.map(|p| places[p as usize]);
         ends.sort_unstable();

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The names, for help texts.
-pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, materials, box:NXxNYxNZ";
+pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, materials, box:NXxNYxNZ, chain:LAW";
 
 /// Time step, particle mass and material of the 2005 experiments.
 const STEP: f64 = 0.001;
@@ -22,9 +22,10 @@ pub(super) fn by_name(name: &str) -> Result<Option<Scene>, SceneError> {
         "cube9" => loaded_box(name, [9, 9, 9], 30.0)?,
         "materials" => materials(name)?,
         "block16" => loaded_box(name, [15, 15, 16], 1.0)?,
-        _ => match name.strip_prefix("box:") {
-            Some(size) => loaded_box(name, parse_size(name, size)?, 1.0)?,
-            None => return Ok(None),
+        _ => match (name.strip_prefix("box:"), name.strip_prefix("chain:")) {
+            (Some(size), _) => loaded_box(name, parse_size(name, size)?, 1.0)?,
+            (_, Some(law)) => super::chains::by_law(name, law)?,
+            _ => return Ok(None),
         },
     }))
 }

@@ -1,14 +1,16 @@
 //! Scene files: TOML in SI units. The format is described in `docs/scenes.md`.
 
 use super::{
-    Force, Motion, NamedMaterial, ScalingRequest, Scene, Support,
+    Force, Motion, NamedMaterial, ScalingRequest, Scene, Support, boxes,
+    laws::read_material,
     reader::{Source, Table, Value},
+    touching,
 };
 use crate::{
-    material::Material,
-    mesh::{Group, Lattice, LatticeError, Mesh, Vec3, import},
+    law::Law,
+    mesh::{Group, Mesh, Vec3, import},
 };
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 use toml::de::DeTable;
 
 /// Why a scene cannot be used.
@@ -92,10 +94,15 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
         "motions",
         "forces",
         "scaling",
+        "topology",
+        "volume",
+        "links",
+        "contact",
+        "boundaries",
     ];
     let root = Table::new(source, "", document.span(), document.get_ref(), keys)?;
     let mesh = read_mesh(&root)?;
-    let materials = read_materials(&root)?;
+    let (materials, laws) = read_materials(&root)?;
     let default = match root.get("material") {
         Some(name) => material_index(&materials, &name)?,
         None if materials.len() == 1 => 0,
@@ -118,18 +125,29 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     let mut scene = Scene::uniform(&name, mesh, materials[0].material, mass, step, duration);
     scene.edge_material.fill(default);
     scene.materials = materials;
+    scene.added.laws = laws;
     scene.gravity = root.optional("gravity", Value::vec3)?.unwrap_or_default();
     scene.scaling = read_scaling(&root)?;
     read_overrides(&root, &mut scene)?;
     read_supports(&root, &mut scene)?;
     read_forces(&root, &mut scene)?;
+    touching::read(&root, &mut scene)?;
     Ok(scene)
 }
 
 fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
     let value = root.need("mesh")?;
-    let table =
-        value.table(&["box", "file", "scale", "pitch", "particles", "edges", "triangles", "tetrahedra"])?;
+    let table = value.table(&[
+        "box",
+        "boxes",
+        "file",
+        "scale",
+        "pitch",
+        "particles",
+        "edges",
+        "triangles",
+        "tetrahedra",
+    ])?;
     let only =
         |kind: &str, others: &[&'static str]| match others.iter().find_map(|k| Some((k, table.get(k)?))) {
             Some((other, value)) => Err(value.error(format!(
@@ -139,26 +157,17 @@ fn read_mesh(root: &Table<'_>) -> Result<Mesh, SceneError> {
         };
     let lists = ["particles", "edges", "triangles", "tetrahedra"];
     if let Some(file) = table.get("file") {
-        only("a file", &[&["box"], &lists[..]].concat())?;
+        only("a file", &[&["box", "boxes"], &lists[..]].concat())?;
         return read_mesh_file(&table, &file);
     }
     only("that", &["scale", "pitch"])?;
     if let Some(lattice) = table.get("box") {
-        only("a box", &lists)?;
-        let t = lattice.table(&["size", "pitch", "center"])?;
-        let size = t.need("size")?;
-        let pitch = t.need("pitch")?;
-        let center = t.get("center");
-        let made = Lattice {
-            size: size.indices()?,
-            pitch: pitch.number()?,
-            center: center.map(|c| c.vec3()).transpose()?.unwrap_or_default(),
-        };
-        return made.mesh().map_err(|e| match e {
-            LatticeError::Size { .. } => size.error(e.to_string()),
-            LatticeError::Pitch(_) => pitch.error(e.to_string()),
-            LatticeError::Center => center.unwrap_or(size).error(e.to_string()),
-        });
+        only("a box", &[&["boxes"], &lists[..]].concat())?;
+        return boxes::lattice(&lattice);
+    }
+    if let Some(list) = table.get("boxes") {
+        only("boxes", &lists)?;
+        return boxes::several(&list);
     }
     let particles: Vec<Vec3> =
         table.need("particles")?.array()?.map(|p| p.vec3()).collect::<Result<_, _>>()?;
@@ -200,11 +209,16 @@ fn read_list<const N: usize>(list: Option<Value<'_>>) -> Result<Vec<[u32; N]>, S
     }
 }
 
-fn read_materials(root: &Table<'_>) -> Result<Vec<NamedMaterial>, SceneError> {
+/// Materials, and the laws of those that are not plain three-element ones.
+type Materials = (Vec<NamedMaterial>, BTreeMap<u16, Law>);
+
+fn read_materials(root: &Table<'_>) -> Result<Materials, SceneError> {
     let list = root.need("materials")?;
-    let mut materials = Vec::new();
+    let (mut materials, mut laws) = (Vec::new(), BTreeMap::new());
     for (name, value) in list.entries()? {
-        materials.push(NamedMaterial { name: name.to_owned(), material: read_material(&value)? });
+        let (material, law) = read_material(&value)?;
+        laws.extend(law.map(|law| (materials.len() as u16, law)));
+        materials.push(NamedMaterial { name: name.to_owned(), material });
     }
     if materials.is_empty() {
         return Err(list.error("no material is given, e.g. `[materials.dough]`"));
@@ -214,39 +228,7 @@ fn read_materials(root: &Table<'_>) -> Result<Vec<NamedMaterial>, SceneError> {
             list.error(format!("{} materials: at most {MAX_MATERIALS} are possible", materials.len()))
         );
     }
-    Ok(materials)
-}
-
-fn read_material(value: &Value<'_>) -> Result<Material, SceneError> {
-    let t = value.table(&["preset", "k1", "c1", "c2", "plasticity"])?;
-    let preset = t.optional("preset", Value::string)?;
-    let unused = |key: &'static str, why: &str| match t.get(key) {
-        Some(v) => Err(v.error(format!("`{key}` has no meaning for a preset {why}"))),
-        None => Ok(()),
-    };
-    let material = match preset {
-        None | Some("rheological") => {
-            Material::new(t.need("k1")?.number()?, t.need("c1")?.number()?, t.need("c2")?.number_or_inf()?)
-        }
-        Some("elastic") => {
-            unused("c2", "elastic object: it is infinite")?;
-            Material::elastic(t.need("k1")?.number()?, t.need("c1")?.number()?)
-        }
-        Some("viscoplastic") => {
-            unused("k1", "viscoplastic object: it is zero")?;
-            Material::viscoplastic(t.need("c1")?.number()?, t.need("c2")?.number_or_inf()?)
-        }
-        Some(other) => {
-            return Err(t
-                .need("preset")?
-                .error(format!("unknown preset `{other}`; one of elastic, viscoplastic, rheological")));
-        }
-    };
-    let material = material.map_err(|e| value.error(e.to_string()))?;
-    match t.get("plasticity") {
-        Some(p) => material.with_plasticity(p.number()?).map_err(|e| p.error(e.to_string())),
-        None => Ok(material),
-    }
+    Ok((materials, laws))
 }
 
 fn material_index(materials: &[NamedMaterial], name: &Value<'_>) -> Result<u16, SceneError> {

@@ -98,6 +98,13 @@ impl<'a> Value<'a> {
         }
     }
 
+    pub(super) fn flag(&self) -> Result<bool, SceneError> {
+        match self.value.get_ref() {
+            DeValue::Boolean(b) => Ok(*b),
+            _ => Err(self.wrong("true or false")),
+        }
+    }
+
     pub(super) fn is_string(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::String(_))
     }

@@ -1,0 +1,100 @@
+//! What a scene has beside plain three-element edges, ready to be computed: one code for f32 and f64.
+//!
+//! An engine asks twice a step: [`Extras::settle`] brings what is remembered up to the present state, and
+//! [`Extras::add`] computes forces from it. All sums are in the scene's order and by one thread, so that results do
+//! not depend on how an engine shares out the rest.
+
+use crate::{
+    contact::{pairs::Pairs, wall::Wall},
+    internal::{link::Link, topology::Topology, volume::Volume},
+    law,
+    mesh::Vec3,
+    real::{Real, Vector},
+    scene::Scene,
+};
+
+/// Laws and forces of a scene beyond plain edges.
+#[derive(Clone, Debug)]
+pub struct Extras<T: Real> {
+    h: T,
+    laws: Vec<law::Element<T>>,
+    states: usize,
+    topology: Option<Topology<T>>,
+    volume: Option<Volume<T>>,
+    links: Vec<Link<T>>,
+    walls: Vec<Wall<T>>,
+    pairs: Option<Pairs<T>>,
+}
+
+impl<T: Real> Extras<T> {
+    /// Those of a scene, if it has any; positions are relative to `origin`.
+    pub fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
+        if scene.extras().is_empty() {
+            return None;
+        }
+        let (mesh, added) = (&scene.mesh, &scene.added);
+        let mut states = mesh.edges.len();
+        let laws = law::Element::of_scene(scene, &mut states);
+        let free: Vec<usize> = scene.touchable().into_iter().filter(|&p| scene.is_free(p)).collect();
+        let walls = added.contact.iter().flat_map(|law| {
+            added.boundaries.iter().map(|b| Wall::new(b, law, origin, free.clone())).collect::<Vec<_>>()
+        });
+        Some(Self {
+            h: T::of(scene.step),
+            laws,
+            states,
+            topology: added.topology.map(|law| Topology::new(mesh, &law)),
+            volume: added.volume.map(|pressure| Volume::new(mesh, &pressure)),
+            links: added.links.iter().map(Link::narrow).collect(),
+            walls: walls.collect(),
+            pairs: added.contact.filter(|_| added.surfaces).map(|law| Pairs::new(mesh, &law)),
+        })
+    }
+
+    /// How many numbers the states of elements are: one for each edge of the scene, and what some have besides.
+    pub fn states(&self) -> usize {
+        self.states
+    }
+
+    /// Elements that have laws of their own.
+    pub fn laws(&self) -> &[law::Element<T>] {
+        &self.laws
+    }
+
+    /// Before the step at `time`: puts states back into their limits, moves boundaries, looks for contacts.
+    pub fn settle(&mut self, time: f64, x: &[Vector<T>], states: &mut [T]) {
+        self.laws.iter().for_each(|law| law.settle(x, states));
+        self.walls.iter_mut().for_each(|wall| wall.settle(time, self.h, x));
+        if let Some(pairs) = &mut self.pairs {
+            pairs.settle(self.h, x);
+        }
+    }
+
+    /// Adds all forces to `force`, and sets the rates of the states of elements that have laws of their own.
+    pub fn add(
+        &self,
+        x: &[Vector<T>],
+        v: &[Vector<T>],
+        states: &[T],
+        force: &mut [Vector<T>],
+        rates: &mut [T],
+    ) {
+        for law in &self.laws {
+            let on_end = law.compute(x, v, states, rates);
+            let [start, end] = law.ends();
+            force[start] -= on_end;
+            force[end] += on_end;
+        }
+        if let Some(topology) = &self.topology {
+            topology.add(x, v, force);
+        }
+        if let Some(volume) = &self.volume {
+            volume.add(x, v, force);
+        }
+        self.links.iter().for_each(|link| link.add(x, v, force));
+        self.walls.iter().for_each(|wall| wall.add(x, v, force));
+        if let Some(pairs) = &self.pairs {
+            pairs.add(x, v, force);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The research's experiments as scenes, by the numbers it reports or that follow from its laws.
+
+use nendo_model::{
+    cpu::Cpu,
+    internal::{
+        inverted,
+        volume::{Per, Pressure, Volume},
+    },
+    mesh::Vec3,
+    reference::Integrator,
+    scene::Scene,
+    stability::Stability,
+};
+
+fn scene(name: &str) -> Scene {
+    let scene = Scene::open(&format!("{}/../scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let stability = Stability::of(&scene, Integrator::Euler);
+    assert!(stability.is_stable(), "{name}: {stability:?}");
+    scene
+}
+
+/// The f32 engine at some time.
+fn run(scene: &Scene, seconds: f64) -> Vec<Vec3> {
+    let mut engine = Cpu::new(scene, 1).unwrap();
+    engine.advance(scene.steps_for(seconds));
+    assert!(!engine.has_diverged(), "{}", scene.name);
+    engine.positions()
+}
+
+fn ends(name: &str) -> (Scene, Vec<Vec3>) {
+    let scene = scene(name);
+    let end = run(&scene, scene.duration);
+    (scene, end)
+}
+
+/// Particles at the lowest height of a scene.
+fn lowest(scene: &Scene) -> Vec<usize> {
+    let low = scene.mesh.bounds().0.z;
+    (0..scene.mesh.particles.len()).filter(|&p| scene.mesh.particles[p].z < low + 1e-9).collect()
+}
+
+fn mean_height(at: &[Vec3], of: &[usize]) -> f64 {
+    of.iter().map(|&p| at[p].z).sum::<f64>() / of.len() as f64
+}
+
+/// Penalty: below the floor by weight over stiffness. Time-integrated: at the floor.
+#[test]
+fn where_objects_rest_on_a_floor() {
+    for space in ["x12", "x13"] {
+        let (plain, at) = ends(&format!("{space}-penalty"));
+        let feet = lowest(&plain);
+        let weight = 9.8 * plain.mass.iter().sum::<f64>() / feet.len() as f64;
+        let height = mean_height(&at, &feet);
+        println!("{space} penalty: {height} m, -F_g/K_c = {} m", -weight / 1000.0);
+        assert!((height + weight / 1000.0).abs() < 2e-4, "{height}");
+        let (integrated, at) = ends(&format!("{space}-integrated"));
+        let heights: Vec<f64> = lowest(&integrated).iter().map(|&p| at[p].z).collect();
+        println!("{space} integrated: {heights:?}");
+        assert!(heights.iter().all(|h| h.abs() < 2e-4), "{heights:?}");
+        // Light enough, it rests within the region: eps - F_g/K_c.
+        let mut light = integrated;
+        light.gravity *= 0.05;
+        light.duration = 20.0;
+        let at = run(&light, 20.0);
+        let height = mean_height(&at, &feet);
+        let wanted = 0.002 - 0.05 * weight / 1000.0;
+        println!("{space} light: {height} m, eps - F_g/K_c = {wanted} m");
+        assert!((height - wanted).abs() < 2e-4 && height > 0.0, "{height} {wanted}");
+    }
+}
+
+#[test]
+fn without_friction_it_slides_farther() {
+    let slid = |name: &str| {
+        let (scene, at) = ends(name);
+        let small = &scene.mesh.groups["small"].particles;
+        small.iter().map(|&p| (at[p as usize] - scene.mesh.particles[p as usize]).x).sum::<f64>()
+            / small.len() as f64
+    };
+    let (slippery, rough) = (slid("x10-slippery"), slid("x10-rough"));
+    println!("slid {slippery} m without friction, {rough} m with 0.3");
+    assert!(slippery > 1.3 * rough && rough > 0.0, "{slippery} {rough}");
+}
+
+/// With topology forces the triangle comes back; without, triangles stay turned over.
+#[test]
+fn topology_forces_bring_a_triangle_back() {
+    let (scene, at) = ends("x23-with");
+    let away = |at: &[Vec3]| {
+        at.iter().zip(&scene.mesh.particles).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+            / scene.mesh.width()
+    };
+    let (without, lost) = ends("x23-without");
+    let turned = (inverted(&scene.mesh, &at), inverted(&without.mesh, &lost));
+    println!("turned over {turned:?}, off by {} and {} of the width", away(&at), away(&lost));
+    assert_eq!(turned.0, 0);
+    assert!(away(&at) < 0.02 && turned.1 > 0 && away(&lost) > 0.1);
+}
+
+/// Bars on sheets: one returns, one stays, one does both.
+#[test]
+fn three_sheets_under_a_bar() {
+    let top = |name: &str| {
+        let scene = scene(name);
+        let high = scene.mesh.bounds().1.z;
+        let middle: Vec<usize> = (0..scene.mesh.particles.len())
+            .filter(|&p| scene.mesh.particles[p].z == high && scene.mesh.particles[p].x.abs() < 2.1)
+            .collect();
+        let sunk = |t: f64| high - mean_height(&run(&scene, t), &middle);
+        (sunk(10.0), sunk(40.0))
+    };
+    let sheets = ["x20-elastic-sheet", "x21-viscoplastic-sheet", "x22-rheological-sheet"].map(top);
+    println!("pressed and kept: {sheets:?}");
+    let kept = sheets.map(|(pressed, kept)| kept / pressed);
+    assert!(sheets.iter().all(|s| s.0 > 1.5), "{sheets:?}");
+    // The areal forces bring back what was pressed out of triangles even where elements only flow.
+    assert!(kept[0].abs() < 0.01 && kept[1] > 0.4 && kept[1] > kept[2] + 0.05 && kept[2] > 0.1, "{kept:?}");
+}
+
+#[test]
+fn a_yielding_damper_holds_under_gravity() {
+    let height = |name: &str| {
+        let (scene, at) = ends(name);
+        let tall =
+            |x: &[Vec3]| x.iter().map(|p| p.z).fold(f64::NEG_INFINITY, f64::max) - scene.mesh.bounds().0.z;
+        tall(&at) / tall(&scene.mesh.particles)
+    };
+    let (linear, yielding) = (height("x4-linear-damper"), height("x5-yielding-damper"));
+    println!("height left: linear {linear}, yielding {yielding}");
+    assert!(linear < 0.6 && yielding > 0.9, "{linear} {yielding}");
+}
+
+#[test]
+fn the_volume_effect_keeps_the_volume() {
+    let change = |name: &str| {
+        let (scene, at) = ends(name);
+        let whole =
+            Volume::<f64>::new(&scene.mesh, &Pressure { stiffness: 1.0, damping: 0.0, per: Per::Object });
+        whole.sizes(&at)[0] / whole.sizes(&scene.mesh.particles)[0] - 1.0
+    };
+    let (with, without) = (change("volume-with"), change("volume-without"));
+    println!("volume changed by {with} with the effect, {without} without");
+    assert!(with.abs() < 0.01 && without < -0.05, "{with} {without}");
+}
