@@ -6,6 +6,7 @@ pub mod board;
 pub mod cli;
 pub mod cosim;
 pub mod device;
+pub mod emulate;
 pub mod engine;
 pub mod export;
 mod interrupt;

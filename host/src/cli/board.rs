@@ -1,6 +1,6 @@
 //! `nendo board`: boards on the bus.
 
-use super::{Console, Failure, run};
+use super::{Console, Failure, emulate, guest, run};
 use crate::{
     board::{Board, selftest::selftest},
     device::{
@@ -24,6 +24,11 @@ pub(super) enum Command {
     Selftest(DeviceArg),
     /// Reset a board and stop whatever it was doing
     Reset(DeviceArg),
+    /// Show the card to a virtual machine: a vfio-user server with the model or the Verilated hardware behind it
+    Emulate(emulate::Args),
+    /// As the first process of a virtual machine: try the card there, then switch off
+    #[command(hide = true)]
+    Guest(guest::Args),
     /// Run a scene on a board: `nendo run --engine board`
     Run(Box<run::Args>),
 }
@@ -33,7 +38,7 @@ pub(super) enum Command {
   nendo board selftest --device rtl
   nendo board info --device pci:0000:03:00.0")]
 pub(super) struct DeviceArg {
-    /// rtl (Verilated), model, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
+    /// rtl (Verilated), model, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
     #[arg(long, default_value = "rtl", value_name = "DEVICE")]
     device: DeviceSpec,
 }
@@ -56,6 +61,8 @@ pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Fai
             console.say("reset; the engine is idle");
             Ok(json!({ "device": board.into_device().name(), "reset": true }))
         }
+        Command::Emulate(args) => emulate::main(args, console),
+        Command::Guest(args) => guest::main(args, console),
         Command::Run(args) => {
             args.set_engine(EngineKind::Board);
             run::main(args, console)

@@ -67,7 +67,7 @@ pub(super) struct EngineArgs {
     /// Threads of the CPU engines; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// The board: rtl (Verilated), model, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
+    /// The board: rtl (Verilated), model, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
     #[arg(long, default_value = "rtl", value_name = "DEVICE")]
     pub(super) device: DeviceSpec,
     /// Record all traffic with the board to this file, for --device replay:FILE

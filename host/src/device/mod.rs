@@ -1,11 +1,12 @@
 //! Devices: whatever answers the engine's register map.
 //!
-//! One trait, several back ends: the model ([`model`]), the Verilated hardware ([`rtl`]), a PCI board ([`pci`]),
-//! and a recording of any of them ([`record`]). What is built on a device cannot tell them apart.
+//! One trait, several back ends: the model ([`model`]), the Verilated hardware ([`rtl`], and over a
+//! simulated PCI bus: [`pci_sim`]), a PCI board ([`pci`]), and a recording of any of them ([`record`]). What is built on a device cannot tell them apart.
 
 mod identity;
 pub mod model;
 pub mod pci;
+pub mod pci_sim;
 pub mod record;
 pub mod rtl;
 mod spec;

@@ -33,7 +33,7 @@ pub enum SpecError {
     Xdma(String),
     /// Nothing of the kind.
     #[error(
-        "unknown device `{0}`; one of model, rtl, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0, replay:FILE"
+        "unknown device `{0}`; one of model, rtl, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0, replay:FILE"
     )]
     Unknown(String),
 }
@@ -67,6 +67,8 @@ pub enum DeviceSpec {
     Model,
     /// The Verilated hardware.
     Rtl,
+    /// The Verilated card on a simulated PCI bus.
+    PciSim,
     /// A PCI board's BAR through sysfs.
     Pci(PciAddress),
     /// A board behind the XDMA driver.
@@ -85,6 +87,7 @@ impl FromStr for DeviceSpec {
         match (kind, rest) {
             ("model", "") => Ok(Self::Model),
             ("rtl", "") => Ok(Self::Rtl),
+            ("pci-sim", "") => Ok(Self::PciSim),
             ("pci", address) => Ok(Self::Pci(address.parse()?)),
             ("vfio", address) => Ok(Self::Vfio(address.parse()?)),
             ("xdma", number) => {
@@ -110,6 +113,7 @@ mod tests {
         for (text, spec) in [
             ("model", DeviceSpec::Model),
             ("rtl", DeviceSpec::Rtl),
+            ("pci-sim", DeviceSpec::PciSim),
             ("pci:0000:03:00.0", DeviceSpec::Pci(address)),
             ("pci:03:00.0", DeviceSpec::Pci(address)),
             ("vfio:0000:03:00.0", DeviceSpec::Vfio(address)),

@@ -13,6 +13,7 @@ use crate::{
         Device, DeviceError, DeviceSpec,
         model::ModelDevice,
         pci::{Pci, sysfs::Sysfs},
+        pci_sim::PciSim,
         record::{Recorder, Replay},
         rtl::Rtl,
     },
@@ -180,6 +181,7 @@ pub fn open_device(
     Ok(match spec {
         DeviceSpec::Model => Box::new(ModelDevice::new(config, threads)),
         DeviceSpec::Rtl => Box::new(Rtl::new(config, Options::default())?),
+        DeviceSpec::PciSim => Box::new(PciSim::new(config, Options::default())?),
         DeviceSpec::Pci(address) => Box::new(Pci::sysfs(&Sysfs::default(), *address, 0)?),
         DeviceSpec::Xdma(number) => Box::new(Pci::xdma(Path::new("/dev"), *number)?),
         DeviceSpec::Vfio(address) => Box::new(Pci::vfio(&Sysfs::default(), *address)?),

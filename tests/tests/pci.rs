@@ -1,0 +1,57 @@
+//! The card on a simulated PCI bus does what the engine behind AXI4-Lite does, to the bit.
+
+use nendo_hdl::{config::Config, map::Reg, verilated::Options};
+use nendo_host::{
+    board::{Board, selftest::selftest},
+    device::{Device, DeviceError, pci_sim::PciSim, rtl::Rtl},
+    engine::{BoardEngine, Engine},
+};
+use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
+
+const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);
+
+#[test]
+fn a_scene_has_one_digest_over_either_bus() {
+    let image = Image::new(&Scene::open("cube9").unwrap(), CONFIG.profile, CONFIG.inverse).unwrap();
+    let mut model = Model::new(image.clone(), 1);
+    model.advance(5);
+    let run = |device: &mut dyn Device| {
+        let mut engine = BoardEngine::new(Board::open(device).unwrap(), image.clone(), None).unwrap();
+        engine.run(5).unwrap();
+        assert_eq!(engine.link_retries(), Some(0));
+        engine.state_digest().unwrap()
+    };
+    let mut card = PciSim::new(&CONFIG, Options::default()).unwrap();
+    let over_pci = run(&mut card);
+    let over_axi = run(&mut Rtl::new(&CONFIG, Options::default()).unwrap());
+    assert_eq!((over_pci, over_axi), (model.state_digest(), model.state_digest()));
+    assert_eq!(card.violations(), 0, "of {} clocks", card.clocks());
+}
+
+#[test]
+fn the_card_tests_itself_over_pci() {
+    let card = PciSim::new(&CONFIG, Options::default()).unwrap();
+    let (report, board) = selftest(Board::open(card).unwrap()).unwrap();
+    assert!(report.passed() && report.words > 10_000, "{report:?}");
+    assert_eq!(board.into_device().violations(), 0);
+}
+
+/// What the engine refuses over AXI4-Lite, it refuses over PCI: reads by a target abort, posted writes by SERR#.
+#[test]
+fn refusals_are_the_same() {
+    let mut card = PciSim::new(&CONFIG, Options::default()).unwrap();
+    let mut axi = Rtl::new(&CONFIG, Options::default()).unwrap();
+    let outcome = |result: Result<u32, DeviceError>| result.map_err(|e| e.to_string());
+    for address in (0..0x500).step_by(4).chain([0x8000, 0x1_0000, 0x2_0000, 0x3_8000]) {
+        let (a, b) = (outcome(card.read(address)), outcome(axi.read(address)));
+        assert_eq!(a, b, "reading {address:#x}");
+        if address == Reg::Command.address() {
+            continue;
+        }
+        let value = address ^ 0x5a5a_5a5a;
+        let [a, b] = [card.write(address, value), axi.write(address, value)].map(|r| outcome(r.map(|()| 0)));
+        assert_eq!(a, b, "writing {address:#x}");
+    }
+    assert!(matches!(card.read(2), Err(DeviceError::Address { .. })));
+    assert_eq!(card.violations(), 0);
+}
