@@ -57,6 +57,7 @@ pub struct Monitor {
     serr_due: Option<u64>,
     violations: Vec<Violation>,
     count: u64,
+    slowest: u64,
 }
 
 impl Monitor {
@@ -73,6 +74,11 @@ impl Monitor {
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// The most clocks from FRAME# to a first TRDY# or STOP#.
+    pub fn slowest(&self) -> u64 {
+        self.slowest
     }
 
     /// Clocks it has seen.
@@ -97,6 +103,7 @@ impl Monitor {
             self.require(Rule::ResetFloats, floats && !w.serr);
             let kept = std::mem::take(&mut self.violations);
             *self = Self {
+                slowest: self.slowest,
                 clock: self.clock,
                 mask: self.mask,
                 count: self.count,
@@ -287,6 +294,10 @@ impl Monitor {
     fn latency(&mut self, w: &Wires) {
         let Some(seen) = self.seen.filter(|s| s.claimed) else { return };
         let answers = w.trdy || w.stop;
+        let first = seen.words == 0 || seen.words == 1 && seen.moved == Some(self.clock);
+        if answers && first && !(self.before.trdy || self.before.stop) {
+            self.slowest = self.slowest.max(self.clock - seen.started);
+        }
         match seen.moved {
             None => self.require(Rule::InitialLatency, answers || self.clock != seen.started + INITIAL),
             Some(moved) => {

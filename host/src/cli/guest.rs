@@ -31,6 +31,9 @@ pub(super) struct Args {
     no_selftest: bool,
 }
 
+/// Steps between two looks at the card: a link that is lost is noticed soon.
+const AT_A_TIME: u64 = 20;
+
 /// Tries the card, prints one line that begins with `guest:`, and switches the machine off.
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let result = try_card(args);
@@ -79,7 +82,12 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
     let mut engine = BoardEngine::new(board, image, None)?;
     println!("guest: running");
     let started = Instant::now();
-    engine.run(args.steps)?;
+    let mut left = args.steps;
+    while left > 0 {
+        let now = left.min(AT_A_TIME);
+        engine.run(now)?;
+        left -= now;
+    }
     Ok(json!({
         "device": name,
         "id": format!("{:04x}:{:04x}", found.vendor, found.device),
