@@ -46,7 +46,12 @@ fn refusals_are_the_same() {
     let mut axi = Rtl::new(&CONFIG, Options::default()).unwrap();
     let outcome = |result: Result<u32, DeviceError>| result.map_err(|e| e.to_string());
     for address in (0..0x500).step_by(4).chain([0x8000, 0x1_0000, 0x2_0000, 0x3_8000]) {
-        let (a, b) = (outcome(card.read(address)), outcome(axi.read(address)));
+        let read = |device: &mut dyn Device| {
+            // What memories hold at power-on is nobody's promise.
+            let value = outcome(device.read(address));
+            if address < 0x8000 { value } else { value.map(|_| 0) }
+        };
+        let (a, b) = (read(&mut card), read(&mut axi));
         assert_eq!(a, b, "reading {address:#x}");
         if address == Reg::Command.address() {
             continue;

@@ -149,17 +149,14 @@ impl Monitor {
         let before = self.before;
         let wrong = w.par != before.parity();
         let (parity_on, serr_on) = (self.command & PARITY != 0, self.command & SERR != 0);
-        if let Some(seen) = self.seen {
-            if seen.started + 1 == self.clock && wrong {
-                // The standard lets a target with parity checking claim such an address, or not.
-                self.seen = Some(Seen { ours: seen.ours && !parity_on, ..seen });
-                self.serr_due = (parity_on && serr_on).then_some(self.clock + SERR_CLOCKS);
-            }
+        if let Some(seen) = self.seen.filter(|seen| seen.started + 1 == self.clock && wrong) {
+            // The standard lets a target with parity checking claim such an address, or not.
+            self.seen = Some(Seen { ours: seen.ours && !parity_on, ..seen });
+            self.serr_due = (parity_on && serr_on).then_some(self.clock + SERR_CLOCKS);
         }
-        if let Some((register, data, bytes)) = self.pending.take() {
-            if !(wrong && parity_on) {
-                self.configure(register, data, bytes);
-            }
+        let damaged = wrong && parity_on;
+        if let Some((register, data, bytes)) = self.pending.take().filter(|_| !damaged) {
+            self.configure(register, data, bytes);
         }
         let moved = before.moves() && before.devsel;
         if moved && before.by.target_ad {

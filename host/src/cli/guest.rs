@@ -16,7 +16,10 @@ use anyhow::{Context, anyhow};
 use nendo_hdl::map::{Map, Win};
 use nendo_model::{image::Image, scene::Scene};
 use serde_json::{Value, json};
-use std::{fs, time::Instant};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
@@ -26,6 +29,9 @@ pub(super) struct Args {
     /// Its steps
     #[arg(long, default_value_t = 20)]
     steps: u64,
+    /// Rest so long after every 20 steps
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    rest: u64,
     /// Leave the self-test out
     #[arg(long)]
     no_selftest: bool,
@@ -87,6 +93,7 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
         let now = left.min(AT_A_TIME);
         engine.run(now)?;
         left -= now;
+        std::thread::sleep(Duration::from_millis(args.rest));
     }
     Ok(json!({
         "device": name,
