@@ -7,7 +7,7 @@
 //! gives all ones, as a host bridge does after a target abort. The card is no bus master and has no interrupt.
 
 use crate::device::{Device, DeviceError};
-use nendo_hdl::bus::pci::config_space as space;
+use nendo_hdl::{bus::pci::config_space as space, map::Reg};
 use std::{
     fs::File,
     io,
@@ -23,8 +23,12 @@ use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, Serv
 const SPACE_BYTES: usize = 256;
 /// The engine's clock is taken for this fast when time passes between two accesses.
 const CLOCK_HZ: f64 = 33.0e6;
-/// Clocks that pass between two accesses at most: a Verilated engine needs a tenth of a second for them.
-const MOST_CLOCKS: u64 = 200_000;
+/// Clocks that pass at most before the engine is asked whether it is done: a Verilated engine needs a tenth of a
+/// second for them.
+const CLOCKS_TO_STATUS: u64 = 200_000;
+/// Clocks that pass at most before any other access: simulated hardware is slower than the guest's clock, and who
+/// does not wait for the engine should not wait for its simulation.
+const CLOCKS_TO_OTHERS: u64 = 64;
 
 /// What the card says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,9 +195,10 @@ impl Backend {
     }
 
     /// Lets the time pass that has passed since the last access.
-    fn catch_up(&mut self) {
+    fn catch_up(&mut self, address: u32) {
+        let asked = address == Reg::Status.address();
         let clocks = (self.last.elapsed().as_secs_f64() * CLOCK_HZ) as u64;
-        self.device.pause(clocks.min(MOST_CLOCKS));
+        self.device.pause(clocks.min(if asked { CLOCKS_TO_STATUS } else { CLOCKS_TO_OTHERS }));
     }
 
     fn read_word(&mut self, address: u32) -> u32 {
@@ -241,7 +246,7 @@ impl ServerBackend for Backend {
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => {
                 let first = self.words(offset, data.len())?;
-                self.catch_up();
+                self.catch_up(first);
                 for (word, address) in data.as_chunks_mut::<4>().0.iter_mut().zip((first..).step_by(4)) {
                     *word = self.read_word(address).to_le_bytes();
                 }
@@ -260,7 +265,7 @@ impl ServerBackend for Backend {
         match region {
             vfio::VFIO_PCI_BAR0_REGION_INDEX => {
                 let first = self.words(offset, data.len())?;
-                self.catch_up();
+                self.catch_up(first);
                 for (word, address) in data.as_chunks::<4>().0.iter().zip((first..).step_by(4)) {
                     self.write_word(address, u32::from_le_bytes(*word));
                 }

@@ -33,7 +33,10 @@ fn the_card_tests_itself_over_pci() {
     let card = PciSim::new(&CONFIG, Options::default()).unwrap();
     let (report, board) = selftest(Board::open(card).unwrap()).unwrap();
     assert!(report.passed() && report.words > 10_000, "{report:?}");
-    assert_eq!(board.into_device().violations(), 0);
+    let card = board.into_device();
+    println!("{} clocks, the slowest answer after {}", card.clocks(), card.slowest());
+    assert_eq!(card.violations(), 0);
+    assert!((2..16).contains(&card.slowest()), "{}", card.slowest());
 }
 
 /// What the engine refuses over AXI4-Lite, it refuses over PCI: reads by a target abort, posted writes by SERR#.
@@ -43,7 +46,12 @@ fn refusals_are_the_same() {
     let mut axi = Rtl::new(&CONFIG, Options::default()).unwrap();
     let outcome = |result: Result<u32, DeviceError>| result.map_err(|e| e.to_string());
     for address in (0..0x500).step_by(4).chain([0x8000, 0x1_0000, 0x2_0000, 0x3_8000]) {
-        let (a, b) = (outcome(card.read(address)), outcome(axi.read(address)));
+        let read = |device: &mut dyn Device| {
+            // What memories hold at power-on is nobody's promise.
+            let value = outcome(device.read(address));
+            if address < 0x8000 { value } else { value.map(|_| 0) }
+        };
+        let (a, b) = (read(&mut card), read(&mut axi));
         assert_eq!(a, b, "reading {address:#x}");
         if address == Reg::Command.address() {
             continue;

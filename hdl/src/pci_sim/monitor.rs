@@ -57,6 +57,7 @@ pub struct Monitor {
     serr_due: Option<u64>,
     violations: Vec<Violation>,
     count: u64,
+    slowest: u64,
 }
 
 impl Monitor {
@@ -73,6 +74,11 @@ impl Monitor {
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// The most clocks from FRAME# to a first TRDY# or STOP#.
+    pub fn slowest(&self) -> u64 {
+        self.slowest
     }
 
     /// Clocks it has seen.
@@ -97,6 +103,7 @@ impl Monitor {
             self.require(Rule::ResetFloats, floats && !w.serr);
             let kept = std::mem::take(&mut self.violations);
             *self = Self {
+                slowest: self.slowest,
                 clock: self.clock,
                 mask: self.mask,
                 count: self.count,
@@ -142,17 +149,14 @@ impl Monitor {
         let before = self.before;
         let wrong = w.par != before.parity();
         let (parity_on, serr_on) = (self.command & PARITY != 0, self.command & SERR != 0);
-        if let Some(seen) = self.seen {
-            if seen.started + 1 == self.clock && wrong {
-                // The standard lets a target with parity checking claim such an address, or not.
-                self.seen = Some(Seen { ours: seen.ours && !parity_on, ..seen });
-                self.serr_due = (parity_on && serr_on).then_some(self.clock + SERR_CLOCKS);
-            }
+        if let Some(seen) = self.seen.filter(|seen| seen.started + 1 == self.clock && wrong) {
+            // The standard lets a target with parity checking claim such an address, or not.
+            self.seen = Some(Seen { ours: seen.ours && !parity_on, ..seen });
+            self.serr_due = (parity_on && serr_on).then_some(self.clock + SERR_CLOCKS);
         }
-        if let Some((register, data, bytes)) = self.pending.take() {
-            if !(wrong && parity_on) {
-                self.configure(register, data, bytes);
-            }
+        let damaged = wrong && parity_on;
+        if let Some((register, data, bytes)) = self.pending.take().filter(|_| !damaged) {
+            self.configure(register, data, bytes);
         }
         let moved = before.moves() && before.devsel;
         if moved && before.by.target_ad {
@@ -287,6 +291,10 @@ impl Monitor {
     fn latency(&mut self, w: &Wires) {
         let Some(seen) = self.seen.filter(|s| s.claimed) else { return };
         let answers = w.trdy || w.stop;
+        let first = seen.words == 0 || seen.words == 1 && seen.moved == Some(self.clock);
+        if answers && first && !(self.before.trdy || self.before.stop) {
+            self.slowest = self.slowest.max(self.clock - seen.started);
+        }
         match seen.moved {
             None => self.require(Rule::InitialLatency, answers || self.clock != seen.started + INITIAL),
             Some(moved) => {

@@ -24,7 +24,7 @@ impl Random {
     }
 
     fn below(&mut self, n: u32) -> u32 {
-        (u64::from(self.next()) * u64::from(n) >> 32) as u32
+        ((u64::from(self.next()) * u64::from(n)) >> 32) as u32
     }
 
     fn chance(&mut self, percent: u32) -> bool {
@@ -249,7 +249,7 @@ impl Bench {
             97 => {
                 // Flags go when they are written as one, and only then.
                 self.settle()?;
-                self.config_write(4, u32::MAX & !0xffff | self.command)?;
+                self.config_write(4, !0xffff | self.command)?;
                 let status = self.config_read(4)?;
                 let fixed = space::MEDIUM_DEVSEL | space::FAST_BACK_TO_BACK | self.command;
                 self.check(status == fixed, || format!("cleared status reads {status:#x}"))

@@ -16,7 +16,10 @@ use anyhow::{Context, anyhow};
 use nendo_hdl::map::{Map, Win};
 use nendo_model::{image::Image, scene::Scene};
 use serde_json::{Value, json};
-use std::{fs, time::Instant};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
@@ -26,10 +29,16 @@ pub(super) struct Args {
     /// Its steps
     #[arg(long, default_value_t = 20)]
     steps: u64,
+    /// Rest so long after every 20 steps
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    rest: u64,
     /// Leave the self-test out
     #[arg(long)]
     no_selftest: bool,
 }
+
+/// Steps between two looks at the card: a link that is lost is noticed soon.
+const AT_A_TIME: u64 = 20;
 
 /// Tries the card, prints one line that begins with `guest:`, and switches the machine off.
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
@@ -79,7 +88,13 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
     let mut engine = BoardEngine::new(board, image, None)?;
     println!("guest: running");
     let started = Instant::now();
-    engine.run(args.steps)?;
+    let mut left = args.steps;
+    while left > 0 {
+        let now = left.min(AT_A_TIME);
+        engine.run(now)?;
+        left -= now;
+        std::thread::sleep(Duration::from_millis(args.rest));
+    }
     Ok(json!({
         "device": name,
         "id": format!("{:04x}:{:04x}", found.vendor, found.device),

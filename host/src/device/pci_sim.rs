@@ -47,6 +47,11 @@ impl PciSim {
         self.bus.monitor.count()
     }
 
+    /// The most clocks from FRAME# to a first answer so far.
+    pub fn slowest(&self) -> u64 {
+        self.bus.monitor.slowest()
+    }
+
     /// RST#, then what a BIOS does.
     fn power_on(&mut self) -> Result<(), DeviceError> {
         self.bus.reset();

@@ -45,11 +45,9 @@ fn flag(b: &mut Build, name: &str, set: &Net, clear: &Net, awake: &Net) -> Net {
 
 /// The board top of a configuration: target and engine. Lines of the bus that go both ways are three ports each
 /// (in, out, enable); the target's own file joins them at the pads.
-///
-/// # Panics
-/// If a read could take longer than the standard allows.
+/// A configuration whose reads could take longer than the standard allows does not compile.
 pub fn pci_board(config: &Config) -> Module {
-    assert!(READ_CLOCKS + AROUND_READ < INITIAL_LATENCY, "reads take too long for the PCI bus");
+    const { assert!(READ_CLOCKS + AROUND_READ < INITIAL_LATENCY, "reads take too long for the PCI bus") };
     let map = Map::new(config);
     let mut b = Build::new("pci_board", "The engine behind a PCI 2.2 target.");
     let target = Rc::new(pci_target(map.size, false));

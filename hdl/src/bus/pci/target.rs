@@ -340,3 +340,21 @@ fn data_error(b: &mut Build, bench: &Bench, refuse: &Net, awake: &Net) {
     b.output("perr_n", &level);
     b.output("perr_oe", &oe);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{cells, synthesise};
+
+    /// The buffer is small memory, and nothing of the bench's mistakes is in a board's target.
+    #[test]
+    fn it_synthesises() {
+        let module = pci_target(1 << 19, false);
+        assert!(module.ports().iter().all(|port| port.name != "defect"));
+        let statistics = synthesise(&module, "synth_xilinx -family xc2v -flatten -ise");
+        // 16 words of 19 bits of address, 4 of bytes and 32 of data.
+        assert_eq!(cells(&statistics, "RAM16X1D"), 55, "{statistics}");
+        let registers = module.register_bits(&|_| true);
+        assert!((200..400).contains(&registers), "{registers}");
+    }
+}
