@@ -580,3 +580,17 @@ fn laws_beyond_the_hardware_are_refused_by_name() {
     }
     assert_eq!(nendo(&["run", "chain:maxwell", "--engine", "model", "--steps", "5"]).status.code(), Some(0));
 }
+
+/// The run report says what kind of deformation it was, where a load ends during the run.
+#[test]
+fn the_report_names_the_kind_of_deformation() {
+    for (scene, kind) in
+        [("x15a-voigt", "elastic"), ("x16a-maxwell", "viscoplastic"), ("x17a-three-element", "rheological")]
+    {
+        let file = format!("{}/../scenes/{scene}.toml", env!("CARGO_MANIFEST_DIR"));
+        let report = ok(&["run", &file, "--engine", "f32"]);
+        assert_eq!(report["deformation"]["kind"], kind, "{report}");
+    }
+    let report = ok(&["run", "cube9", "--engine", "f32", "--steps", "5"]);
+    assert!(report.get("deformation").is_none());
+}

@@ -6,6 +6,7 @@
 //!   ([`internal`], [`contact`]) beyond plain edges, for both;
 //! - [`numbers`]: the number contract of each profile, [`scaling`] and [`image`]: a scene in raw words;
 //! - [`tem`], [`mpm`], [`blocks`]: the hardware's modules, integer for integer; [`engine`] runs them;
+//! - [`classify`]: which kind of deformation a run shows;
 //! - [`cycles`]: how many clocks the hardware takes.
 //!
 //! ```
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod classify;
 pub mod contact;
 pub mod cpu;
 pub mod cycles;

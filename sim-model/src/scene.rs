@@ -171,6 +171,21 @@ impl Scene {
         self.support[particle] == Support::Free
     }
 
+    /// When the last load ends, if all do: forces, and boundaries and particles that are moved back.
+    pub fn release(&self) -> Option<f64> {
+        let gone = |frames: &[(f64, Vec3)]| {
+            // Displaced at the end, it still presses; else it lets go when it begins to return for the last time.
+            let (last, before) = (frames.last()?, frames.len().checked_sub(2));
+            (last.1 == Vec3::zeros()).then(|| before.map_or(0.0, |k| frames[k].0))
+        };
+        let moved = |f: &Vec<(f64, Vec3)>| !f.is_empty();
+        let forces = self.forces.iter().map(|f| f.to.is_finite().then_some(f.to));
+        let motions = self.motions.iter().map(|m| &m.frames).filter(|f| moved(f)).map(|f| gone(f));
+        let walls = self.added.boundaries.iter().map(|b| &b.frames).filter(|f| moved(f)).map(|f| gone(f));
+        let ends: Option<Vec<f64>> = forces.chain(motions).chain(walls).collect();
+        ends?.into_iter().reduce(f64::max)
+    }
+
     /// The number of steps that cover `seconds`.
     pub fn steps_for(&self, seconds: f64) -> u64 {
         (seconds / self.step).round() as u64

@@ -1,6 +1,7 @@
 //! The research's experiments as scenes, by the numbers it reports or that follow from its laws.
 
 use nendo_model::{
+    classify::{Deformation, Kind},
     cpu::Cpu,
     internal::{
         inverted,
@@ -141,4 +142,89 @@ fn the_volume_effect_keeps_the_volume() {
     let (with, without) = (change("volume-with"), change("volume-without"));
     println!("volume changed by {with} with the effect, {without} without");
     assert!(with.abs() < 0.01 && without < -0.05, "{with} {without}");
+}
+
+/// All scene files are stable and run to their ends (a twentieth of it is enough here), on both engines' numbers.
+#[test]
+fn every_scene_file_runs() {
+    let folder = format!("{}/../scenes", env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        let scene = scene(&name);
+        run(&scene, scene.duration / 20.0);
+        count += 1;
+    }
+    assert!(count >= 30, "{count}");
+}
+
+/// Dough under a roller: nothing turned over, thinner and wider after.
+#[test]
+fn a_roller_makes_dough_thin_and_wide() {
+    let (scene, at) = ends("x2-roller");
+    let sides = |x: &[Vec3]| {
+        let spread = |of: &dyn Fn(&Vec3) -> f64| {
+            let (sum, square) = x.iter().fold((0.0, 0.0), |(s, q), p| (s + of(p), q + of(p) * of(p)));
+            let n = x.len() as f64;
+            (square / n - (sum / n).powi(2)).sqrt()
+        };
+        [spread(&|p| p.x), spread(&|p| p.y), spread(&|p| p.z)]
+    };
+    let before = sides(&scene.mesh.particles);
+    let ratio = |at: &[Vec3]| -> [f64; 3] { std::array::from_fn(|k| sides(at)[k] / before[k]) };
+    let mut alone = scene.clone();
+    alone.added.boundaries.truncate(1);
+    let (rolled, lain) = (ratio(&at), ratio(&run(&alone, scene.duration)));
+    let middle = at.iter().map(|p| p.x).sum::<f64>() / at.len() as f64;
+    println!("length, width, thickness times {rolled:?}; without the roller {lain:?}; {middle} m past it");
+    assert_eq!(inverted(&scene.mesh, &at), 0);
+    assert!(middle > 0.05, "it has passed: {middle}");
+    assert!(rolled[2] < 0.75 && rolled[1] > 1.1, "{rolled:?}");
+    assert!(lain[2] > 0.9 && lain[1] < 1.05, "it is the roller that does it: {lain:?}");
+}
+
+/// Arms that are pushed together touch and stay apart: no particle gets deep into a triangle that is not its own.
+#[test]
+fn regions_of_one_object_do_not_go_into_each_other() {
+    let scene = scene("x8-self-collision");
+    let deep = |at: &[Vec3]| {
+        let inside = |p: usize, t: &[u32; 3]| {
+            let [a, b, c] = t.map(|q| at[q as usize]);
+            let area = |a: Vec3, b: Vec3, c: Vec3| (b - a).cross(&(c - a)).y;
+            let whole = area(a, b, c);
+            let shares = [area(at[p], b, c), area(a, at[p], c), area(a, b, at[p])].map(|s| s / whole);
+            !t.contains(&(p as u32)) && shares.iter().all(|s| *s > 0.2)
+        };
+        (0..at.len()).filter(|&p| scene.mesh.triangles.iter().any(|t| inside(p, t))).count()
+    };
+    let mut ghost = scene.clone();
+    ghost.added.surfaces = false;
+    let (pressed, through) = (run(&scene, 7.5), run(&ghost, 7.5));
+    let tips =
+        |at: &[Vec3]| at.iter().zip(&scene.mesh.particles).map(|(a, b)| (a - b).x.abs()).fold(0.0, f64::max);
+    println!(
+        "deep inside: {} and without contact {}; moved {} m",
+        deep(&pressed),
+        deep(&through),
+        tips(&pressed)
+    );
+    assert!(deep(&pressed) == 0 && deep(&through) > 0 && tips(&pressed) > 0.1);
+}
+
+/// The same displacement, three kinds of object.
+#[test]
+fn three_objects_in_one_space() {
+    let scene = scene("x1-three-objects");
+    let (loaded, released) = (run(&scene, 1.5), run(&scene, 4.0));
+    for (name, kind) in
+        [("elastic", Kind::Elastic), ("viscoplastic", Kind::Viscoplastic), ("rheological", Kind::Rheological)]
+    {
+        let of = |x: &[Vec3]| -> Vec<Vec3> {
+            scene.mesh.groups[name].particles.iter().map(|&p| x[p as usize]).collect()
+        };
+        let d = Deformation::of(&of(&scene.mesh.particles), &of(&loaded), &of(&released));
+        println!("{name}: {d:?}");
+        assert_eq!(d.kind, kind);
+    }
+    assert_eq!(scene.release(), Some(1.5));
 }

@@ -16,7 +16,7 @@ use crate::{
     picture, plot, progress,
 };
 use anyhow::Context;
-use nendo_model::{cycles::Depths, scene::Scene};
+use nendo_model::{classify::Deformation, cycles::Depths, mesh::Vec3, scene::Scene};
 use serde_json::{Value, json};
 use std::{fmt::Write, path::PathBuf, time::Instant};
 
@@ -108,16 +108,23 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     ));
 
     let mut series = args.series(&scene, steps);
-    let Outcome { mut engine, done, wall, live } = if args.live {
+    // A board's traffic stays as it is.
+    let release = scene.release().filter(|_| !on_board).map(|t| scene.steps_for(t));
+    let release = release.filter(|&at| at > 0 && at < steps);
+    let Outcome { mut engine, done, wall, live, loaded } = if args.live {
         run_live(args, &scene, &options, steps)?
     } else {
-        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps, series.as_mut())?
+        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps, series.as_mut(), release)?
     };
 
     let overflow = engine.overflow();
     let headroom = engine.headroom(&scene);
     let probe = args.probe_edge.map(|edge| engine.probe(edge)).transpose()?;
-    let report = json!({
+    let deformation = match loaded.filter(|_| done == steps) {
+        Some(loaded) => Some(Deformation::of(&scene.mesh.particles, &loaded, &engine.positions()?)),
+        None => None,
+    };
+    let mut report = json!({
         "scene": scene.name,
         "engine": kind,
         "profile": fixed.then_some(options.profile),
@@ -139,6 +146,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "link_retries": engine.link_retries(),
         "live": live,
     });
+    if let Some(d) = &deformation {
+        report["deformation"] = serde_json::to_value(d).map_err(anyhow::Error::from)?;
+    }
     engine.close()?;
     if let Some(text) = engine.trouble() {
         return Err(Failure::Run(
@@ -165,6 +175,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         engine.cycles_per_step().map_or(String::new(), |c| format!(", {c} clock cycles per step")),
         report["state_digest"].as_str().unwrap_or_default(),
     ));
+    if let Some(Deformation { kind, residual_m, return_m }) = deformation {
+        let kind = format!("{kind:?}").to_lowercase();
+        console.say(format!("deformation: {kind}; {residual_m:.3e} m left, {return_m:.3e} m came back"));
+    }
     if let Some(folder) = &args.out {
         let positions = engine.positions()?;
         let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
@@ -195,6 +209,8 @@ struct Outcome {
     done: u64,
     wall: f64,
     live: Option<live::Report>,
+    /// Positions when the load ended.
+    loaded: Option<Vec<Vec3>>,
 }
 
 fn run_in_pieces(
@@ -202,8 +218,9 @@ fn run_in_pieces(
     name: &str,
     steps: u64,
     mut series: Option<&mut Series<'_>>,
+    release: Option<u64>,
 ) -> anyhow::Result<Outcome> {
-    let mut wall = 0.0;
+    let (mut wall, mut loaded) = (0.0, None);
     let mut advance = |engine: &mut Box<dyn Engine>, n: u64| {
         let started = Instant::now();
         let result = engine.advance(n);
@@ -215,11 +232,17 @@ fn run_in_pieces(
     }
     let done = progress::in_pieces(name, steps, |n| {
         let until = engine.step() + n;
-        if let Some(series) = series.as_deref_mut() {
-            while let Some(due) = series.due().filter(|&due| due <= until) {
-                let now = due - engine.step();
-                advance(&mut engine, now)?;
-                series.take(due, &engine.positions()?).context("writing a frame")?;
+        loop {
+            let frame = series.as_deref().and_then(|s| s.due()).filter(|&due| due <= until);
+            let let_go = release.filter(|&at| loaded.is_none() && at <= until);
+            let Some(stop) = frame.into_iter().chain(let_go).min() else { break };
+            let now = stop - engine.step();
+            advance(&mut engine, now)?;
+            if let_go == Some(stop) {
+                loaded = Some(engine.positions()?);
+            }
+            if let Some(series) = series.as_deref_mut().filter(|_| frame == Some(stop)) {
+                series.take(stop, &engine.positions()?).context("writing a frame")?;
             }
         }
         let rest = until - engine.step();
@@ -228,7 +251,7 @@ fn run_in_pieces(
         }
         anyhow::Ok(engine.trouble().is_none())
     })?;
-    Ok(Outcome { engine, done, wall, live: None })
+    Ok(Outcome { engine, done, wall, live: None, loaded })
 }
 
 fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> Result<Outcome, Failure> {
@@ -243,7 +266,7 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
     bar.finish_and_clear();
     let (done, live) = run.map_err(anyhow::Error::from)?;
     let wall = started.elapsed().as_secs_f64();
-    Ok(Outcome { engine: Box::new(engine), done, wall, live: Some(live) })
+    Ok(Outcome { engine: Box::new(engine), done, wall, live: Some(live), loaded: None })
 }
 
 /// The run as a page: scene, engine, figures, picture and, for hardware, where a step's clocks go.
@@ -258,6 +281,9 @@ fn html(scene: &Scene, report: &Value, depths: Option<Depths>, picture: &str) ->
     page.picture("At the end", picture)
         .table("Scene", &report::scene_rows(scene))
         .table("Run", &report::json_rows(report));
+    if report.get("deformation").is_some() {
+        page.table("Deformation", &report::json_rows(&report["deformation"]));
+    }
     if let Some(depths) = depths {
         let (particles, edges) = (scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64);
         let total = depths.cycles_per_step(particles, edges);

@@ -123,30 +123,43 @@ impl<T: Real> Pairs<T> {
         };
         let apart =
             |p: usize, list: &[usize]| list.iter().all(|&q| p != q && !self.neighbours.contains(&(p, q)));
+        let within = |p: &Vector<T>, low: &Vector<T>, high: &Vector<T>| *p >= *low && *p <= *high;
         if self.flat {
             for (k, (ends, _)) in self.edges.iter().enumerate() {
                 let (low, high) = around(ends);
                 corners.each(low, high, |c| {
                     let p = self.corners[c as usize];
-                    found.extend(apart(p, ends).then_some(Pair::Side(p, k)));
+                    let near = within(&x[p], &low, &high) && apart(p, ends);
+                    found.extend(near.then_some(Pair::Side(p, k)));
                 });
             }
         } else {
+            let outward = self.outward(x);
             for (k, face) in self.faces.iter().enumerate() {
                 let (low, high) = around(face);
+                let [a, b, c] = face.map(|p| x[p]);
+                let normal = (b - a).cross(&(c - a));
                 corners.each(low, high, |c| {
                     let p = self.corners[c as usize];
-                    found.extend(apart(p, face).then_some(Pair::Face(p, k)));
+                    let near = within(&x[p], &low, &high) && facing(&outward[p], &normal) && apart(p, face);
+                    found.extend(near.then_some(Pair::Face(p, k)));
                 });
             }
             let half = T::of(0.5);
             let middles = Grid::new(size, self.edges.iter().map(|([a, b], _)| (x[*a] + x[*b]) * half));
             let edge_reach = Vector::repeat(T::of(0.5 * self.longest));
+            let normals: Vec<Vector<T>> =
+                self.edges.iter().map(|(_, faces)| self.beside(*faces, x)).collect();
             for (k, (ends, _)) in self.edges.iter().enumerate() {
                 let (low, high) = around(ends);
                 middles.each(low - edge_reach, high + edge_reach, |other| {
-                    let (m, near) = (other as usize, |p: &usize| apart(*p, ends));
-                    let far = m > k && self.edges[m].0.iter().all(near);
+                    let m = other as usize;
+                    if m <= k || !facing(&normals[k], &normals[m]) {
+                        return;
+                    }
+                    let [a, b] = self.edges[m].0;
+                    let near = x[a].inf(&x[b]) <= high && x[a].sup(&x[b]) >= low;
+                    let far = near && apart(a, ends) && apart(b, ends);
                     found.extend(far.then_some(Pair::Edges(k, m)));
                 });
             }
@@ -217,6 +230,25 @@ impl<T: Real> Pairs<T> {
         Some(Touch { distance: (x[p] - x[i]).dot(&n), n, particles: [p, p, i, j], weights })
     }
 
+    /// The outward direction of two triangles together.
+    fn beside(&self, faces: [usize; 2], x: &[Vector<T>]) -> Vector<T> {
+        faces.iter().fold(Vector::zeros(), |sum: Vector<T>, &f| {
+            let [a, b, c] = self.faces[f].map(|p| x[p]);
+            sum + (b - a).cross(&(c - a))
+        })
+    }
+
+    /// The outward direction at every particle of the surface.
+    fn outward(&self, x: &[Vector<T>]) -> Vec<Vector<T>> {
+        let mut sums = vec![Vector::zeros(); x.len()];
+        for face in &self.faces {
+            let [a, b, c] = face.map(|p| x[p]);
+            let normal = (b - a).cross(&(c - a));
+            face.iter().for_each(|&p| sums[p] += normal);
+        }
+        sums
+    }
+
     fn cross(&self, a: usize, b: usize, x: &[Vector<T>]) -> Option<Touch<T>> {
         let ([i, j], near) = self.edges[a];
         let ([k, l], other) = self.edges[b];
@@ -234,14 +266,8 @@ impl<T: Real> Pairs<T> {
         if !inside(ra) || !inside(rb) {
             return None;
         }
-        let outward = |faces: [usize; 2]| {
-            faces.iter().fold(Vector::zeros(), |sum: Vector<T>, &f| {
-                let [a, b, c] = self.faces[f].map(|p| x[p]);
-                sum + (b - a).cross(&(c - a))
-            })
-        };
         // From the second edge's object to the first's: against the outward side of the first.
-        let (mine, theirs) = (outward(near), outward(other));
+        let (mine, theirs) = (self.beside(near, x), self.beside(other, x));
         let n = both / square.sqrt();
         let n = if n.dot(&mine) > T::zero() { -n } else { n };
         if n.dot(&mine) >= T::zero() || n.dot(&theirs) <= T::zero() {
@@ -251,6 +277,12 @@ impl<T: Real> Pairs<T> {
         let weights = [T::one() - ra, ra, rb - T::one(), -rb];
         Some(Touch { distance, n, particles: [i, j, k, l], weights })
     }
+}
+
+/// Whether outward directions differ enough that what they belong to may touch: neighbours on a smooth surface cannot.
+fn facing<T: Real>(a: &Vector<T>, b: &Vector<T>) -> bool {
+    let along = a.dot(b);
+    along <= T::zero() || along * along <= T::of(0.25) * a.norm_squared() * b.norm_squared()
 }
 
 /// Edges of a surface, each once and with the triangles at it; of a flat mesh only its outline.

@@ -2,13 +2,15 @@
 
 use super::{
     Force, Motion, NamedMaterial, ScalingRequest, Scene, Support, boxes,
-    laws::read_material,
+    laws::{self, read_material},
     reader::{Source, Table, Value},
     touching,
 };
 use crate::{
     law::Law,
+    material::Material,
     mesh::{Group, Mesh, Vec3, import},
+    stability::Stability,
 };
 use std::{collections::BTreeMap, path::Path};
 use toml::de::DeTable;
@@ -130,6 +132,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     scene.scaling = read_scaling(&root)?;
     read_overrides(&root, &mut scene)?;
     read_supports(&root, &mut scene)?;
+    harden(&root, &mut scene)?;
     read_forces(&root, &mut scene)?;
     touching::read(&root, &mut scene)?;
     Ok(scene)
@@ -229,6 +232,20 @@ fn read_materials(root: &Table<'_>) -> Result<Materials, SceneError> {
         );
     }
     Ok((materials, laws))
+}
+
+/// Rigid materials become as hard as mesh, masses and step allow.
+fn harden(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
+    let list = root.need("materials")?;
+    let rigid: Vec<usize> =
+        list.entries()?.iter().enumerate().filter(|(_, (_, v))| laws::is_rigid(v)).map(|(k, _)| k).collect();
+    if rigid.is_empty() {
+        return Ok(());
+    }
+    let (k1, c1) = Stability::hardest(scene);
+    let material = Material::elastic(k1, c1).map_err(|e| list.error(format!("a rigid material: {e}")))?;
+    rigid.into_iter().for_each(|k| scene.materials[k].material = material);
+    Ok(())
 }
 
 fn material_index(materials: &[NamedMaterial], name: &Value<'_>) -> Result<u16, SceneError> {

@@ -16,6 +16,16 @@ use crate::{
 /// The laws a scene file can name.
 const LAWS: &str = "three-element, spring, damper, voigt, maxwell, generalized-voigt, generalized-maxwell";
 
+/// Stands for a rigid material until mesh, masses and step are known, which say how hard it can be.
+const RIGID: Material = Material { k1: 1.0, c1: 0.0, c2: f64::INFINITY };
+
+/// Whether a material is as hard as possible.
+pub(super) fn is_rigid(value: &Value<'_>) -> bool {
+    value
+        .entries()
+        .is_ok_and(|keys| keys.iter().any(|(k, v)| *k == "preset" && v.string().is_ok_and(|s| s == "rigid")))
+}
+
 /// No element has more parts: more is a mistake.
 const MAX_PARTS: usize = 16;
 
@@ -90,14 +100,20 @@ fn read_preset(
             unused("yielding", "elastic object: it does not flow")?;
             Material::elastic(t.need("k1")?.number()?, t.need("c1")?.number()?)
         }
+        Some("rigid") => {
+            for key in ["k1", "c1", "c2", "yielding", "limits", "plasticity"] {
+                unused(key, "rigid object: it is as hard as the step allows")?;
+            }
+            return Ok(RIGID);
+        }
         Some("viscoplastic") => {
             unused("k1", "viscoplastic object: it is zero")?;
             Material::viscoplastic(t.need("c1")?.number()?, c2?)
         }
         Some(other) => {
-            return Err(t
-                .need("preset")?
-                .error(format!("unknown preset `{other}`; one of elastic, viscoplastic, rheological")));
+            return Err(t.need("preset")?.error(format!(
+                "unknown preset `{other}`; one of elastic, viscoplastic, rheological, rigid"
+            )));
         }
     };
     let material = material.map_err(|e| value.error(e.to_string()))?;
