@@ -3,9 +3,64 @@
 use nendo_model::{
     material::Material,
     mesh::Vec3,
+    reference::{Integrator, Reference},
     scene::{Scene, SceneError, Support},
 };
 use proptest::prelude::*;
+
+/// A scene with laws and forces beyond plain edges.
+const BEYOND: &str = r#"step = 0.001
+mass = 1
+material = "a"
+[[mesh.boxes]]
+name = "one"
+size = [3,3,3]
+pitch = 0.1
+[[mesh.boxes]]
+name = "two"
+size = [2,2,2]
+pitch = 0.1
+center = [0, 0, 0.2]
+[materials.a]
+k1 = 1
+c1 = 1
+yielding = { c_max = 9, c_min = 1, f1 = 0.1, f2 = 1 }
+limits = { least = 0.1, most = 0.9, start = 0.5, form = "switch" }
+[materials.b]
+law = "generalized-voigt"
+parts = [{ k = 1, c = 2 }, { k = 3, c = 4 }]
+[materials.c]
+preset = "rigid"
+[[edges]]
+on = { group = "two" }
+material = "b"
+[topology]
+stiffness = 1
+threshold = 0.01
+[volume]
+stiffness = 1
+per = "element"
+[[links]]
+particle = 1
+edge = [0, 2]
+stiffness = 1
+[contact]
+stiffness = 1
+damping = 1
+integral = 1
+region = 0.01
+friction = 0.3
+self = true
+[[boundaries]]
+plane = { point = [0,0,0], normal = [0,0,1] }
+belt = [1,0,0]
+[[boundaries]]
+roller = { center = [0,0,1], axis = [0,1,0], radius = 0.1 }
+spin = 2
+[[boundaries]]
+bar = { min = [0,-inf,1], max = [1,inf,2] }
+frames = [{ t = 1, offset = [0,0,-1] }]
+"#;
 
 /// A scene that uses every key.
 const FULL: &str = r#"name = "full"
@@ -266,6 +321,22 @@ proptest! {
             text.replace_range(at..end, &insert);
         }
         let _ = Scene::parse(&text, "mangled.toml");
+    }
+
+    /// The same for every table of laws, forces and boundaries.
+    #[test]
+    fn mangled_forces_never_panic(
+        cuts in prop::collection::vec((0usize..BEYOND.len(), 0usize..12, "[-\\[\\]{}=\",.a-z0-9\n ]{0,4}"), 1..4)
+    ) {
+        let mut text = BEYOND.to_owned();
+        for (at, length, insert) in cuts {
+            let (at, end) = (at.min(text.len()), (at + length).min(text.len()));
+            text.replace_range(at..end, &insert);
+        }
+        if let Ok(scene) = Scene::parse(&text, "mangled.toml") {
+            let mut engine = Reference::new(&scene, Integrator::Euler);
+            engine.advance(2);
+        }
     }
 
     #[test]

@@ -115,14 +115,6 @@ impl<T: Real> Wall<T> {
         self.velocity = vector(&velocity);
     }
 
-    /// Puts the boundary to another place, moving at this velocity, from now on.
-    pub fn carry(&mut self, shape: Shape<f64>, velocity: Vec3) {
-        self.boundary = Boundary { shape, frames: Vec::new(), ..self.boundary.clone() };
-        self.settle_place(0.0);
-        self.velocity = vector(&velocity);
-        self.boundary.belt = Vec3::zeros();
-    }
-
     /// Before a step of length h: the boundary moves, integrals go on or end.
     pub fn settle(&mut self, time: f64, h: T, x: &[Vector<T>]) {
         if !self.boundary.frames.is_empty() {
