@@ -1,6 +1,9 @@
 //! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
 
-use nendo_model::{blocks::Inverse, engine::Model, image::Image, mesh::Vec3, numbers::Profile, scene::Scene};
+use nendo_model::{
+    blocks::Inverse, contact::wall::Hand, cpu::Cpu, engine::Model, image::Image, mesh::Vec3,
+    numbers::Profile, scene::Scene,
+};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -229,6 +232,44 @@ fn a_page_sees_the_engines_own_state_and_pulls_at_it() {
     assert!(error > 0.0 && error < 0.01, "{error} %");
     other.tell(json!({"do": "open", "scene": 1, "engine": "f64", "profile": "wide"}));
     other.frame(|h| h["mean_error"] == 0.0 && h["busy"].is_null());
+    view.end();
+}
+
+/// A ball pushes in what it is moved into, as the engine itself computes it; where there is no contact it says so.
+#[test]
+fn a_page_touches_the_object() {
+    let view = View::start(&["box:3x3x3", "--engine", "f32"]);
+    let mut page = view.connect();
+    let scene = Scene::open("box:3x3x3").unwrap();
+    let high = scene.mesh.bounds().1.z;
+    let top = scene.mesh.particles.iter().position(|p| p.z == high && p.x == 0.0 && p.y == 0.0).unwrap();
+    let radius = 0.4 * scene.mesh.width();
+    let hand = |depth: f64| Hand { center: Vec3::new(0.0, 0.0, high + radius - depth), radius };
+    page.rewind();
+    for depth in [0.0, 0.1 * scene.mesh.width()] {
+        let Hand { center, radius } = hand(depth);
+        page.tell(json!({"do": "touch", "center": [center.x, center.y, center.z], "radius": radius}));
+    }
+    let touched = page.step(60);
+    let mut engine = Cpu::new(&scene, 1).unwrap();
+    let free = {
+        engine.advance(60);
+        engine.positions()[top].z
+    };
+    let mut engine = Cpu::new(&scene, 1).unwrap();
+    [0.0, 0.1 * scene.mesh.width()].iter().for_each(|&depth| engine.touch(&scene, Some(&hand(depth))));
+    engine.advance(60);
+    let expected: Vec<[f32; 3]> =
+        engine.positions().iter().map(|p| [p.x as f32, p.y as f32, p.z as f32]).collect();
+    assert_eq!(touched.points(), expected);
+    assert!(engine.positions()[top].z < free - 0.005 * scene.mesh.width(), "pushed in from {free}");
+    assert_eq!(touched.header["touch"][3].as_f64(), Some(radius));
+    page.tell(json!({"do": "release"}));
+    page.frame(|h| h["touch"].is_null());
+    page.tell(json!({"do": "open", "scene": 0, "engine": "model", "profile": "wide"}));
+    page.frame(|h| h["step"] == 0 && h["busy"].is_null());
+    page.tell(json!({"do": "touch", "center": [0, 0, 0], "radius": 1.0}));
+    page.frame(|h| h["trouble"].as_str().is_some_and(|t| t.contains("choose f32 or f64")));
     view.end();
 }
 

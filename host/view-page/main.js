@@ -9,6 +9,7 @@ const $ = id => document.getElementById(id);
 const UNITS = { speed: " m/s", stress: " N", error: " %" };
 const REACH = 16; // pixels from a particle to the hand
 const SEND = 33; // ms between two pulls
+const BALL = 0.12; // radius of the ball that touches, of the object's size
 
 const camera = new Camera();
 const overlay = new Overlay($("overlay"));
@@ -123,6 +124,7 @@ function draw() {
     camera.aspect = w / h;
   }
   if (hand?.particle !== undefined) pull();
+  if (hand?.ball) touch();
   if (stale && scene && state) {
     stale = false;
     const shown = Object.fromEntries(["surface", "edges", "particles"].map(id => [id, $(id).checked]));
@@ -158,6 +160,17 @@ function pull() {
   tell({ do: "pull", particle, force });
 }
 
+// The ball moves along the screen, at the depth at which it was laid on the object.
+function touch() {
+  if (performance.now() - hand.sent < SEND) return;
+  const { x, y, ball } = hand, { clientWidth: w, clientHeight: h } = $("overlay");
+  const [px, py, depth] = project(camera.matrix(), ball, w, h), { right, up } = camera.axes();
+  const scale = camera.perPixel(depth, h), center = ball.map((c, k) => c + scale * ((x - px) * right[k] - (y - py) * up[k]));
+  if (!center.every(Number.isFinite)) return;
+  hand.sent = performance.now();
+  tell({ do: "touch", center, radius: BALL * scene.size });
+}
+
 function listen() {
   const canvas = $("overlay");
   const place = event => { const r = canvas.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top]; };
@@ -167,7 +180,11 @@ function listen() {
     const particle = move ? null : find(x, y);
     canvas.setPointerCapture(event.pointerId);
     hand = { x, y, move, sent: 0 };
-    if (particle !== null) {
+    if (particle !== null && event.ctrlKey) {
+      // Just in front of the object.
+      const { back } = camera.axes(), away = BALL * scene.size;
+      hand.ball = [...state.positions.subarray(3 * particle, 3 * particle + 3)].map((c, k) => c + away * back[k]);
+    } else if (particle !== null) {
       chosen = hand.particle = particle;
       way.clear();
       canvas.classList.add("pulling");
@@ -180,18 +197,24 @@ function listen() {
       canvas.classList.toggle("near", near !== null);
       return;
     }
-    if (hand.particle === undefined) {
+    if (hand.particle === undefined && !hand.ball) {
       hand.move ? camera.move(x - hand.x, y - hand.y, canvas.clientHeight) : camera.turn(x - hand.x, y - hand.y);
     }
     [hand.x, hand.y] = [x, y];
   };
   canvas.onpointerup = canvas.onpointercancel = () => {
-    if (hand?.particle !== undefined) tell({ do: "release" });
+    if (hand?.particle !== undefined || hand?.ball) tell({ do: "release" });
     hand = null;
     canvas.classList.remove("pulling");
   };
   canvas.addEventListener("wheel", event => {
     event.preventDefault();
+    if (hand?.ball) {
+      // Into the object, or out of it.
+      const { back } = camera.axes(), deeper = -Math.sign(event.deltaY) * 0.2 * BALL * scene.size;
+      hand.ball = hand.ball.map((c, k) => c + deeper * back[k]);
+      return;
+    }
     camera.zoom(Math.exp(event.deltaY * 0.001));
   }, { passive: false });
 

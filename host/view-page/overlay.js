@@ -40,7 +40,19 @@ export class Overlay {
     };
     if (chosen !== null) ring(chosen, 6, "#3d2b1f");
     if (near !== null) ring(near, 8, PULL);
-    const { pull } = state;
+    const { pull, touch } = state;
+    if (touch) {
+      const [px, py, depth] = place(touch.slice(0, 3));
+      if (depth > 0) {
+        c.beginPath();
+        c.arc(px, py, touch[3] / camera.perPixel(depth, h), 0, 7);
+        c.fillStyle = "#2f5d9b55";
+        c.fill();
+        c.strokeStyle = ANSWER;
+        c.lineWidth = 2;
+        c.stroke();
+      }
+    }
     if (pull) {
       // The pull ends where the hand is, until it has its full strength.
       const from = at(pull.particle), scale = HAND * scene.size / scene.pull_limit;

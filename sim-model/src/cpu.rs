@@ -27,7 +27,9 @@ mod setup;
 mod windows;
 
 use crate::{
+    contact::wall::Hand,
     digest::StateHasher,
+    extras::Extras,
     forces::Forces,
     mesh::Vec3,
     order,
@@ -281,6 +283,16 @@ impl Cpu {
         let (part, k) = self.places[particle as usize];
         let total = self.forces.set_added(particle, force.into());
         self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
+    }
+
+    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
+    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
+        let (origin, time) = (self.origin, self.step as f64 * self.step_exact);
+        if self.extra.is_none() && hand.is_none() {
+            return;
+        }
+        let extra = self.extra.get_or_insert_with(|| Box::new(Extra::of(scene, Extras::of(scene, origin))));
+        extra.extras.touch(scene, origin, time, hand);
     }
 
     /// Steps without a change in between.

@@ -5,7 +5,10 @@
 //! not depend on how an engine shares out the rest.
 
 use crate::{
-    contact::{pairs::Pairs, wall::Wall},
+    contact::{
+        pairs::Pairs,
+        wall::{Hand, Wall},
+    },
     internal::{link::Link, topology::Topology, volume::Volume},
     law,
     mesh::Vec3,
@@ -23,23 +26,27 @@ pub struct Extras<T: Real> {
     volume: Option<Volume<T>>,
     links: Vec<Link<T>>,
     walls: Vec<Wall<T>>,
+    /// The ball in somebody's hand.
+    hand: Option<Wall<T>>,
     pairs: Option<Pairs<T>>,
 }
 
 impl<T: Real> Extras<T> {
     /// Those of a scene, if it has any; positions are relative to `origin`.
     pub fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
-        if scene.extras().is_empty() {
-            return None;
-        }
+        (!scene.extras().is_empty()).then(|| Self::of(scene, origin))
+    }
+
+    /// Those of a scene, even if it has none.
+    pub fn of(scene: &Scene, origin: Vec3) -> Self {
         let (mesh, added) = (&scene.mesh, &scene.added);
         let mut states = mesh.edges.len();
         let laws = law::Element::of_scene(scene, &mut states);
-        let free: Vec<usize> = scene.touchable().into_iter().filter(|&p| scene.is_free(p)).collect();
+        let free = free(scene);
         let walls = added.contact.iter().flat_map(|law| {
             added.boundaries.iter().map(|b| Wall::new(b, law, origin, free.clone())).collect::<Vec<_>>()
         });
-        Some(Self {
+        Self {
             h: T::of(scene.step),
             laws,
             states,
@@ -47,8 +54,19 @@ impl<T: Real> Extras<T> {
             volume: added.volume.map(|pressure| Volume::new(mesh, &pressure)),
             links: added.links.iter().map(Link::narrow).collect(),
             walls: walls.collect(),
+            hand: None,
             pairs: added.contact.filter(|_| added.surfaces).map(|law| Pairs::new(mesh, &law)),
-        })
+        }
+    }
+
+    /// From `time` on, a ball in somebody's hand; none takes it away.
+    pub fn touch(&mut self, scene: &Scene, origin: Vec3, time: f64, hand: Option<&Hand>) {
+        match (hand, &mut self.hand) {
+            (Some(hand), Some(wall)) => wall.glide(time, hand),
+            (hand, wall) => {
+                *wall = hand.map(|hand| Wall::held(hand, &scene.hand_contact(), origin, free(scene)));
+            }
+        }
     }
 
     /// How many numbers the states of elements are: one for each edge of the scene, and what some have besides.
@@ -64,7 +82,7 @@ impl<T: Real> Extras<T> {
     /// Before the step at `time`: puts states back into their limits, moves boundaries, looks for contacts.
     pub fn settle(&mut self, time: f64, x: &[Vector<T>], states: &mut [T]) {
         self.laws.iter().for_each(|law| law.settle(x, states));
-        self.walls.iter_mut().for_each(|wall| wall.settle(time, self.h, x));
+        self.walls.iter_mut().chain(&mut self.hand).for_each(|wall| wall.settle(time, self.h, x));
         if let Some(pairs) = &mut self.pairs {
             pairs.settle(self.h, x);
         }
@@ -92,9 +110,14 @@ impl<T: Real> Extras<T> {
             volume.add(x, v, force);
         }
         self.links.iter().for_each(|link| link.add(x, v, force));
-        self.walls.iter().for_each(|wall| wall.add(x, v, force));
+        self.walls.iter().chain(&self.hand).for_each(|wall| wall.add(x, v, force));
         if let Some(pairs) = &self.pairs {
             pairs.add(x, v, force);
         }
     }
+}
+
+/// Particles that boundaries push.
+fn free(scene: &Scene) -> Vec<usize> {
+    scene.touchable().into_iter().filter(|&p| scene.is_free(p)).collect()
 }

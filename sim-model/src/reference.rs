@@ -5,6 +5,7 @@
 //! error of the arithmetic.
 
 use crate::{
+    contact::wall::Hand,
     digest::StateHasher,
     extras::Extras,
     forces::Forces,
@@ -172,6 +173,16 @@ impl Reference {
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     pub fn pull(&mut self, particle: u32, force: Vec3) {
         self.external[particle as usize] = self.forces.set_added(particle, force.into()).into();
+    }
+
+    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
+    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
+        let time = self.step as f64 * self.h;
+        if self.extras.is_none() && hand.is_none() {
+            return;
+        }
+        let extras = self.extras.get_or_insert_with(|| Extras::of(scene, Vec3::zeros()));
+        extras.touch(scene, Vec3::zeros(), time, hand);
     }
 
     /// SHA-256 of x, v (per particle) and u as little-endian f64.

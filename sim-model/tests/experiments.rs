@@ -228,3 +228,45 @@ fn three_objects_in_one_space() {
     }
     assert_eq!(scene.release(), Some(1.5));
 }
+
+/// Lifted at one end and let go: with gravity it touches the table again, without it stays above it.
+#[test]
+fn a_lifted_end_comes_down_by_gravity() {
+    let heights = |name: &str| {
+        let scene = scene(name);
+        let left = scene.mesh.bounds().0.x;
+        let end: Vec<usize> =
+            lowest(&scene).into_iter().filter(|&p| scene.mesh.particles[p].x < left + 1e-9).collect();
+        [10.0, 20.0].map(|t| mean_height(&run(&scene, t), &end))
+    };
+    let (with, without) = (heights("x6-with-gravity"), heights("x6-without-gravity"));
+    println!("height of the end when let go and at the end: with gravity {with:?}, without {without:?}");
+    assert!(with[0] > 0.02 && with[1] < 0.1 * with[0], "{with:?}");
+    assert!(without[1] > 0.02, "{without:?}");
+}
+
+/// A viscoelastic object returns, a plastic one stays.
+#[test]
+fn pushed_objects_return_or_stay() {
+    let deformation = |name: &str| {
+        let scene = scene(name);
+        let (loaded, released) = (run(&scene, scene.release().unwrap()), run(&scene, scene.duration));
+        Deformation::of(&scene.mesh.particles, &loaded, &released)
+    };
+    let (elastic, plastic) = (deformation("x7-elastic"), deformation("x7-plastic"));
+    println!("{elastic:?} {plastic:?}");
+    assert_eq!(elastic.kind, Kind::Elastic);
+    assert!(plastic.residual_m > 4.0 * plastic.return_m, "{plastic:?}");
+}
+
+/// Pushed on its top, an object bulges at its sides.
+#[test]
+fn sides_bulge() {
+    for name in ["x14-elastic", "x14-plastic", "x14-rheological"] {
+        let scene = scene(name);
+        let wide = |at: &[Vec3]| at.iter().map(|p| p.x.abs()).fold(0.0, f64::max);
+        let (before, loaded) = (wide(&scene.mesh.particles), wide(&run(&scene, scene.release().unwrap())));
+        println!("{name}: half width {before} m, pushed {loaded} m");
+        assert!(loaded > 1.02 * before, "{name}: {loaded}");
+    }
+}

@@ -122,6 +122,36 @@ async function moves_and_is_pulled(name, ...args) {
   await server.end();
 }
 
+async function is_touched() {
+  const server = await serve("cube9", "--engine", "f32");
+  const view = await visit(server.url), { page, until, shot } = view;
+  const middle = await page.evaluate(() => {
+    const { rest, high, particles } = window.nendo.scene;
+    const aside = p => Math.hypot(rest[3 * p], rest[3 * p + 1]) + 10 * (high[2] - rest[3 * p + 2]);
+    return [...Array(particles).keys()].reduce((best, p) => (aside(p) < aside(best) ? p : best), 0);
+  });
+  await rewind(view);
+  const before = await where(page, middle);
+  const [x, y] = await place(page, middle);
+  await page.keyboard.down("Control");
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x, y + 60, { steps: 4 });
+  await until(() => window.nendo.state.touch);
+  await page.keyboard.up("Control");
+  for (let k = 0; k < 3; k++) await page.keyboard.press("Shift+S");
+  await until(() => window.nendo.state.step === 300);
+  const after = await where(page, middle);
+  await shot("touched");
+  await page.mouse.up();
+  await until(() => !window.nendo.state.touch);
+  const pushed = Math.hypot(...after.map((v, k) => v - before[k]));
+  assert.ok(pushed > 0.01, `touched, it moves: ${before} ${after}`);
+  console.log(`touched: the middle of the top was pushed by ${pushed.toExponential(2)} m in 300 steps`);
+  await view.end();
+  await server.end();
+}
+
 async function shows_everything_else() {
   const server = await serve("materials");
   const view = await visit(server.url), { page, until, shot } = view;
@@ -176,6 +206,7 @@ async function shows_everything_else() {
 
 try {
   await moves_and_is_pulled("model");
+  await is_touched();
   await shows_everything_else();
   await moves_and_is_pulled("rtl", "--engine", "rtl");
 } finally {

@@ -1,7 +1,7 @@
 //! The f32 engine.
 
 use super::{Engine, Probe};
-use nendo_model::{cpu::Cpu, mesh::Vec3};
+use nendo_model::{contact::wall::Hand, cpu::Cpu, mesh::Vec3, scene::Scene};
 
 impl Engine for Cpu {
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
@@ -27,6 +27,11 @@ impl Engine for Cpu {
 
     fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
         Self::pull(self, particle, force);
+        Ok(())
+    }
+
+    fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) -> anyhow::Result<()> {
+        Self::touch(self, scene, hand);
         Ok(())
     }
 

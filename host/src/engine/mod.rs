@@ -21,6 +21,7 @@ use crate::{
 use nendo_hdl::{config::Config, verilated::Options};
 use nendo_model::{
     blocks::Inverse,
+    contact::wall::Hand,
     cpu::{Cpu, CpuError},
     engine::Model,
     image::{Image, ImageError},
@@ -109,6 +110,11 @@ pub trait Engine {
     fn extensions(&mut self) -> anyhow::Result<Vec<f64>>;
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()>;
+    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
+    fn touch(&mut self, _scene: &Scene, hand: Option<&Hand>) -> anyhow::Result<()> {
+        anyhow::ensure!(hand.is_none(), "this engine has no contact: choose f32 or f64 to touch the object");
+        Ok(())
+    }
     /// SHA-256 of the state words.
     fn state_digest(&mut self) -> anyhow::Result<String>;
     /// What has overflowed.

@@ -1,7 +1,7 @@
 //! The f64 reference as an engine.
 
 use super::{Engine, Probe};
-use nendo_model::{mesh::Vec3, reference::Reference};
+use nendo_model::{contact::wall::Hand, mesh::Vec3, reference::Reference, scene::Scene};
 
 impl Engine for Reference {
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
@@ -27,6 +27,11 @@ impl Engine for Reference {
 
     fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
         Self::pull(self, particle, force);
+        Ok(())
+    }
+
+    fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) -> anyhow::Result<()> {
+        Self::touch(self, scene, hand);
         Ok(())
     }
 

@@ -74,6 +74,13 @@ pub enum Command {
         /// In newtons.
         force: [f64; 3],
     },
+    /// Touch the object with a ball.
+    Touch {
+        /// Its middle, in metres.
+        center: [f64; 3],
+        /// In metres.
+        radius: f64,
+    },
     /// Let go.
     Release {},
 }
@@ -88,6 +95,9 @@ impl Command {
             }
             Self::Speed { speed: Some(speed) } if !(*speed > 0.0 && *speed <= 1e6) => {
                 Err(format!("speed {speed}: above 0, at most a million"))
+            }
+            Self::Touch { radius, .. } if !(*radius > 0.0 && radius.is_finite()) => {
+                Err(format!("radius {radius}: above 0"))
             }
             _ => Ok(command),
         }
@@ -161,6 +171,8 @@ pub struct FrameHeader<'a> {
     pub color: Color,
     /// The mean error in percent, if it is measured.
     pub mean_error: Option<f64>,
+    /// Middle and radius of the ball that touches, in metres.
+    pub touch: Option<[f64; 4]>,
     /// Who is pulled.
     pub pull: Option<Pull>,
     /// What is being waited for.

@@ -11,7 +11,7 @@ use crate::engine::{EngineKind, EngineOptions, OpenError, usual_inverse};
 use anyhow::Context;
 use axum::body::Bytes;
 use clap::ValueEnum;
-use nendo_model::{mesh::Vec3, numbers::Profile, scene::Scene};
+use nendo_model::{contact::wall::Hand, mesh::Vec3, numbers::Profile, scene::Scene};
 use std::{
     sync::{
         Arc,
@@ -263,7 +263,11 @@ impl Player {
                     self.pull(Some((particle, Vec3::from(force))));
                 }
             }
-            Command::Release {} => self.pull(None),
+            Command::Touch { center, radius } => self.touch(Some(Hand { center: center.into(), radius })),
+            Command::Release {} => {
+                self.pull(None);
+                self.touch(None);
+            }
         }
     }
 
@@ -281,6 +285,14 @@ impl Player {
     fn pull(&mut self, pull: Option<(u32, Vec3)>) {
         if let Some(stage) = &mut self.stage
             && let Err(error) = stage.pull(pull)
+        {
+            self.trouble = Some(format!("{error:#}"));
+        }
+    }
+
+    fn touch(&mut self, hand: Option<Hand>) {
+        if let Some(stage) = &mut self.stage
+            && let Err(error) = stage.touch(hand)
         {
             self.trouble = Some(format!("{error:#}"));
         }
@@ -424,6 +436,7 @@ impl Player {
             speed: self.pace.speed,
             color: self.color,
             mean_error: view.mean_error,
+            touch: self.stage.as_ref().and_then(Stage::hand),
             pull: view.pull,
             busy: self.busy.as_deref(),
             trouble: self.trouble.as_deref(),

@@ -3,6 +3,7 @@
 use super::protocol::{Color, Pull};
 use crate::engine::{self, Engine, EngineOptions, OpenError};
 use nendo_model::{
+    contact::wall::Hand,
     mesh::Vec3,
     reference::{Element, Integrator, Reference},
     scaling::Expectation,
@@ -27,6 +28,7 @@ pub(super) struct Stage {
     /// Runs beside the engine and is pulled like it, where errors are to be seen.
     reference: Option<Reference>,
     pull: Option<(u32, Vec3)>,
+    hand: Option<Hand>,
 }
 
 impl Stage {
@@ -41,6 +43,7 @@ impl Stage {
             reference: with_reference.then(|| Reference::new(scene, Integrator::Euler)),
             scene: scene.clone(),
             pull: None,
+            hand: None,
         })
     }
 
@@ -69,6 +72,23 @@ impl Stage {
             self.pull = Some((particle, force));
         }
         Ok(())
+    }
+
+    /// Touches the object with a ball, or not.
+    pub(super) fn touch(&mut self, hand: Option<Hand>) -> anyhow::Result<()> {
+        let largest = self.scene.mesh.width();
+        let hand = hand.map(|hand| Hand { radius: hand.radius.min(largest), ..hand });
+        self.engine.touch(&self.scene, hand.as_ref())?;
+        if let Some(reference) = &mut self.reference {
+            reference.touch(&self.scene, hand.as_ref());
+        }
+        self.hand = hand;
+        Ok(())
+    }
+
+    /// Middle and radius of the ball that touches.
+    pub(super) fn hand(&self) -> Option<[f64; 4]> {
+        self.hand.map(|hand| [hand.center.x, hand.center.y, hand.center.z, hand.radius])
     }
 
     fn pull_all(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {

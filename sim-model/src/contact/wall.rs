@@ -41,6 +41,18 @@ pub enum Shape<T: nalgebra::Scalar> {
     },
 }
 
+/// A ball in somebody's hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hand {
+    /// Its middle.
+    pub center: Vec3,
+    /// Radius in metres.
+    pub radius: f64,
+}
+
+/// A hand takes this long, in seconds, to where it is told to be: it has a velocity, not jumps.
+const GLIDE: f64 = 0.03;
+
 /// A boundary and how it moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boundary {
@@ -107,6 +119,21 @@ impl<T: Real> Wall<T> {
         };
         wall.settle_place(0.0);
         wall
+    }
+
+    /// The ball of a hand, already where it is told to be.
+    pub fn held(hand: &Hand, law: &Contact<f64>, origin: Vec3, particles: Vec<usize>) -> Self {
+        let ball = Shape::Ball { center: hand.center, radius: hand.radius };
+        Self::new(&Boundary::still(ball), law, origin, particles)
+    }
+
+    /// From this time on, a ball goes to another place.
+    pub fn glide(&mut self, time: f64, hand: &Hand) {
+        let offset = self.boundary.place(time).0;
+        if let Shape::Ball { center, radius } = &mut self.boundary.shape {
+            *radius = hand.radius;
+            self.boundary.frames = vec![(time, offset), (time + GLIDE, hand.center - *center)];
+        }
     }
 
     fn settle_place(&mut self, time: f64) {

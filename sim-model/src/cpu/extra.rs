@@ -4,7 +4,7 @@ use crate::{extras::Extras, mesh::Vec3, real::Vector, reference::ElementForces, 
 
 /// What they need and what they make.
 pub(super) struct Extra {
-    extras: Extras<f32>,
+    pub(super) extras: Extras<f32>,
     x: Vec<Vector<f32>>,
     v: Vec<Vector<f32>>,
     force: Vec<Vector<f32>>,
@@ -15,12 +15,16 @@ pub(super) struct Extra {
 impl Extra {
     /// Those of a scene, if it has any.
     pub(super) fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
-        let extras = Extras::new(scene, origin)?;
+        Extras::new(scene, origin).map(|extras| Self::of(scene, extras))
+    }
+
+    /// Those there are.
+    pub(super) fn of(scene: &Scene, extras: Extras<f32>) -> Self {
         let mut states: Vec<f32> = scene.extension.iter().map(|&u| u as f32).collect();
         states.resize(extras.states(), 0.0);
         let none = vec![Vector::zeros(); scene.mesh.particles.len()];
         let rates = vec![0.0; states.len()];
-        Some(Self { extras, x: none.clone(), v: none.clone(), force: none, states, rates })
+        Self { extras, x: none.clone(), v: none.clone(), force: none, states, rates }
     }
 
     fn gather(&mut self, particles: usize, motion: impl Fn(usize) -> [f32; 6]) {

@@ -49,6 +49,23 @@ impl Scene {
         laws.chain(forces.into_iter().filter(|f| f.1).map(|f| f.0.to_owned())).collect()
     }
 
+    /// The contact of a hand: the scene's own, or where it has none a penalty that its step and lightest particle
+    /// bear, ten times as stiff as its stiffest edge if they do.
+    pub fn hand_contact(&self) -> Contact<f64> {
+        let own = |p: &usize| self.is_free(*p);
+        let lightest = (0..self.mass.len()).filter(own).map(|p| self.mass[p]).fold(f64::INFINITY, f64::min);
+        let stiffest = (0..self.mesh.edges.len())
+            .map(|k| self.material_of(k).k())
+            .filter(|k| k.is_finite())
+            .fold(0.0, f64::max);
+        let bearable = 0.05 * lightest / (self.step * self.step);
+        let stiffness = if stiffest > 0.0 { bearable.min(10.0 * stiffest) } else { bearable };
+        let damping = 0.5 * (stiffness * lightest).sqrt();
+        let penalty =
+            Contact { stiffness, damping, integral: 0.0, region: 0.0, friction: 0.3, corner: false };
+        self.added.contact.unwrap_or(penalty)
+    }
+
     /// Particles that boundaries touch: those of the surface, or all of a mesh without one.
     pub fn touchable(&self) -> Vec<usize> {
         if self.mesh.tetrahedra.is_empty() || self.mesh.triangles.is_empty() {
