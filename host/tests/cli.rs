@@ -249,6 +249,8 @@ fn a_box_scene_is_written_checked_and_run() {
     assert_eq!(json(&["scene", "box", "5x5x4", "--pitch", "nan", "-o", path, "--overwrite"]).0, 2);
     let info = ok(&["scene", "info", path]);
     assert_eq!((info["pinned"].as_u64(), info["max_valence"].as_u64()), (Some(25), Some(18)));
+    let ratio = number(&info, "stable_constant_rk4") / number(&info, "stable_constant");
+    assert!((ratio - 2.785 / 2.0).abs() < 1e-3, "{ratio}");
     let shared = ok(&["scene", "info", path, "--modules", "3"]);
     let edges: u64 = shared["modules"]["edges"].as_array().unwrap().iter().filter_map(Value::as_u64).sum();
     assert_eq!((edges, &shared["modules"]["neighbours"]), (419, &serde_json::json!([[0, 1], [1, 2]])));

@@ -159,7 +159,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
     let count = |kind: fn(&Support) -> bool| scene.support.iter().filter(|s| kind(s)).count();
     let (pinned, moved) = (count(|s| *s == Support::Pinned), count(|s| matches!(s, Support::Moved(_))));
     let (low, high) = mesh.bounds();
-    let stability = Stability::of(&scene, Integrator::Euler);
+    let [stability, rk4] = [Integrator::Euler, Integrator::Rk4].map(|i| Stability::of(&scene, i));
     let total: f64 = scene.mass.iter().sum();
     console.say(format!(
         "{}: {} particles ({pinned} pinned, {moved} moved), {} edges, {} tetrahedra, {} surface triangles",
@@ -182,6 +182,10 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
         "step {} s, largest stable step {:.3e} s (set by {}), duration {} s",
         scene.step, stability.largest_step, stability.limited_by, scene.duration
     ));
+    // The papers' bound c1 c2/(c1+c2) < A m/h, with the A of this mesh.
+    let bounds = stability.a_stable.zip(rk4.a_stable);
+    let constants = bounds.map_or(String::new(), |(e, r)| format!("; c < A m/h with A = {e:.4}, rk4 {r:.4}"));
+    console.say(format!("with rk4 up to {:.3e} s (set by {}){constants}", rk4.largest_step, rk4.limited_by));
     let shares = args.modules.map(|modules| share(mesh, modules, console)).transpose()?;
     let materials: Vec<Value> = scene
         .materials
@@ -204,6 +208,9 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
         "step_s": scene.step,
         "duration_s": scene.duration,
         "largest_stable_step_s": finite(stability.largest_step),
+        "largest_stable_step_rk4_s": finite(rk4.largest_step),
+        "stable_constant": stability.a_stable,
+        "stable_constant_rk4": rk4.a_stable,
         "modules": shares,
     }))
 }
