@@ -1,27 +1,9 @@
 //! Imports, exports and what surrounds them, from the outside.
 
-use serde_json::Value;
-use std::{
-    path::Path,
-    process::{Command, Output},
-};
+mod common;
 
-fn nendo(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nendo")).args(args).output().expect("the binary runs")
-}
-
-fn json(args: &[&str]) -> (i32, Value) {
-    let out = nendo(&[args, &["--json"]].concat());
-    let text = String::from_utf8(out.stdout).expect("UTF-8");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    (out.status.code().unwrap(), serde_json::from_str(&text).expect("one JSON object"))
-}
-
-fn ok(args: &[&str]) -> Value {
-    let (code, value) = json(args);
-    assert_eq!(code, 0, "{args:?}: {value}");
-    value
-}
+use common::{json, nendo, ok};
+use std::{path::Path, process::Command};
 
 fn mesh(name: &str) -> String {
     format!("{}/../tests/meshes/{name}", env!("CARGO_MANIFEST_DIR"))

@@ -3,9 +3,11 @@
 //! Everything that goes over the bus is checked by sums the engine keeps ([`Link`]), every command is counted,
 //! every wait is bounded. Either a call does what it says, or it returns an error.
 
+mod error;
 mod link;
 pub mod selftest;
 
+pub use error::BoardError;
 pub use link::Link;
 
 use crate::device::{Device, DeviceError, identify};
@@ -20,85 +22,6 @@ use nendo_model::{
     numbers::{Constant, Profile},
     overflow::Overflow,
 };
-
-/// Why a device cannot be used as a board, or does not do what a board does.
-#[derive(Debug, thiserror::Error)]
-pub enum BoardError {
-    /// The device itself.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// Another number contract.
-    #[error(
-        "{device} computes with profile {found} ({found_inverse}), but {expected} ({expected_inverse}) is asked for: \
-         use --profile {found} --inverse {found_inverse}, or load the other bitstream"
-    )]
-    Profile {
-        /// Which device.
-        device: String,
-        /// Its profile.
-        found: Profile,
-        /// Its inverse form.
-        found_inverse: Inverse,
-        /// The profile wanted.
-        expected: Profile,
-        /// The inverse form wanted.
-        expected_inverse: Inverse,
-    },
-    /// A scene that does not fit.
-    #[error(
-        "the scene has {particles} particles and {edges} edges; {device} holds {max_particles} and {max_edges}"
-    )]
-    TooLarge {
-        /// Which device.
-        device: String,
-        /// Of the scene.
-        particles: usize,
-        /// Of the scene.
-        edges: usize,
-        /// Of the device.
-        max_particles: u64,
-        /// Of the device.
-        max_edges: u64,
-    },
-    /// What arrived is not what was sent.
-    #[error("{doing}: what {device} took or gave is not what was sent or received; the link is damaged")]
-    Damaged {
-        /// Which device.
-        device: String,
-        /// What was going on.
-        doing: String,
-    },
-    /// A command that was taken more than once.
-    #[error("{device} took a command {times} times that was given once; its state is unknown: load again")]
-    Repeated {
-        /// Which device.
-        device: String,
-        /// How often.
-        times: u32,
-    },
-    /// The engine does not come to an end.
-    #[error("{device} is still busy {doing} after {waited} clocks, where {expected} were expected; reset it")]
-    Busy {
-        /// Which device.
-        device: String,
-        /// What it was to do.
-        doing: &'static str,
-        /// How long it was given.
-        waited: u64,
-        /// How long it should have taken.
-        expected: u64,
-    },
-    /// Another number of steps than asked for.
-    #[error("{device} took {done} steps instead of {asked}")]
-    Steps {
-        /// Which device.
-        device: String,
-        /// What it did.
-        done: u32,
-        /// What it was told.
-        asked: u32,
-    },
-}
 
 /// What a board holds: every memory word that has a meaning between steps.
 #[derive(Clone, Debug, PartialEq, Eq)]

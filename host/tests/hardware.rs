@@ -1,0 +1,207 @@
+//! The command line and the hardware: generated, simulated, behind every device.
+
+mod common;
+
+use common::{json, nendo, number, ok, stderr};
+use serde_json::Value;
+use std::{
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+/// The hardware and its model print the same digest; the hardware's clocks are measured, the model's predicted.
+#[test]
+fn rtl_and_model_print_the_same_digest() {
+    let run = |engine: &str, extra: &[&str]| {
+        ok(&[&["run", "cube9", "--engine", engine, "--steps", "200"], extra].concat())
+    };
+    let (rtl, model) = (run("rtl", &[]), run("model", &[]));
+    assert_eq!(rtl["state_digest"], model["state_digest"]);
+    assert_eq!((&rtl["cycles_per_step"], &rtl["overflow"]), (&model["cycles_per_step"], &false.into()));
+    assert_eq!(run("rtl", &["--shuffle-edges", "3"])["state_digest"], model["state_digest"]);
+}
+
+#[test]
+fn table3_through_the_hardware() {
+    for inverse in ["cordic", "table"] {
+        let args = [
+            "run",
+            "table3",
+            "--engine",
+            "rtl",
+            "--profile",
+            "paper-2003",
+            "--inverse",
+            inverse,
+            "--steps",
+            "0",
+            "--probe-edge",
+            "0",
+        ];
+        let probe = &ok(&args)["probe"];
+        assert_eq!(
+            (&probe["force_raw"], &probe["voigt_rate_raw"]),
+            (&serde_json::json!([-338, -203, -68]), &(-992).into())
+        );
+    }
+}
+
+#[test]
+fn cosim_compares_every_word() {
+    let report = ok(&["cosim", "box:4x4x4", "--steps", "6"]);
+    assert_eq!((report["steps"].as_u64(), report["mismatches"].as_u64()), (Some(6), Some(0)));
+    assert_eq!(report["first_mismatch"], Value::Null);
+    // Per step: edges 4; sums of forces 6 twice; x, v, external and class, display 13.
+    assert_eq!(report["words_compared"].as_u64(), Some(6 * (252 * 4 + 64 * (6 + 6 + 13))));
+}
+
+#[test]
+fn gen_writes_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("engine");
+    let report = ok(&["gen", "--for", "block16", "-o", out.to_str().unwrap()]);
+    for file in report["files"].as_array().unwrap() {
+        assert!(out.join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    let hash = report["config_hash"].as_str().unwrap();
+    let verilog = std::fs::read_to_string(out.join("nendo_engine.v")).unwrap();
+    assert!(verilog.contains(hash) && verilog.contains("4096 particles, 20480 edges"));
+    let map: Value = serde_json::from_slice(&std::fs::read(out.join("map.json")).unwrap()).unwrap();
+    assert_eq!(map["config"]["particles"], 4096);
+}
+
+#[test]
+fn waveforms_are_written_and_only_where_there_are_signals() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wave.fst");
+    let args = [
+        "run",
+        "box:3x3x3",
+        "--engine",
+        "rtl",
+        "--steps",
+        "3",
+        "--trace",
+        file.to_str().unwrap(),
+        "--trace-from",
+        "50",
+        "--trace-len",
+        "100",
+    ];
+    ok(&args);
+    assert!(std::fs::metadata(&file).unwrap().len() > 1000);
+    assert_eq!(json(&["run", "cube9", "--steps", "1", "--trace", "x.fst"]).0, 2);
+    assert_eq!(nendo(&["run", "cube9", "--trace-from", "5"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_missing_verilator_is_explained() {
+    let out = Command::new(env!("CARGO_BIN_EXE_nendo"))
+        .args(["run", "cube9", "--engine", "rtl", "--steps", "1"])
+        .env("NENDO_VERILATOR", "/nowhere/verilator")
+        .output()
+        .unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    assert!(stderr(&out).contains("apt-get install verilator"), "{}", stderr(&out));
+}
+
+/// The same scene, the same digest: on the model, on every device, and on a recording of one.
+#[test]
+fn every_device_prints_the_same_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let file = file.to_str().unwrap();
+    let run =
+        |more: &[&str]| ok(&[&["run", "box:3x3x3", "--steps", "20"], more].concat())["state_digest"].clone();
+    let expected = run(&[]);
+    assert_eq!(run(&["--engine", "rtl", "--record", file]), expected);
+    let replay = format!("replay:{file}");
+    for device in ["model", "rtl", &replay] {
+        assert_eq!(run(&["--engine", "board", "--device", device]), expected, "{device}");
+    }
+    assert_eq!(ok(&["board", "run", "box:3x3x3", "--steps", "20", "--device", "model"])["engine"], "board");
+}
+
+#[test]
+fn live_runs_report_latencies() {
+    let args = ["run", "cube9", "--engine", "board", "--device", "rtl", "--live", "--seconds", "0.05"];
+    let report = ok(&args);
+    let live = &report["live"];
+    assert_eq!((live["ticks"].as_u64(), live["steps_per_tick"].as_u64()), (Some(50), Some(1)));
+    let latency: Vec<f64> =
+        ["min", "p50", "p99", "p99_9", "max"].iter().map(|k| number(&live["latency_us"], k)).collect();
+    assert!(latency[0] > 0.0 && latency.is_sorted(), "{latency:?}");
+    assert!(live["overruns"].as_u64().unwrap() <= 50 && live["scheduling"].is_string());
+    let plain = ok(&["run", "cube9", "--seconds", "0.05"]);
+    assert_eq!(report["state_digest"], plain["state_digest"]);
+    let out = nendo(&["run", "cube9", "--live"]);
+    assert_eq!((out.status.code(), stderr(&out).contains("--live needs --engine board")), (Some(2), true));
+    let out = nendo(&["run", "cube9", "--engine", "board", "--live", "--points", "9999"]);
+    assert_eq!((out.status.code(), stderr(&out).contains("729 particles")), (Some(2), true));
+}
+
+#[test]
+fn board_commands() {
+    let info = ok(&["board", "info", "--device", "model"]);
+    assert_eq!((info["particles"].as_u64(), info["profile"].as_str()), (Some(1024), Some("wide")));
+    assert!(ok(&["board", "list"])["boards"].is_array());
+    for device in ["model", "rtl"] {
+        let report = ok(&["board", "selftest", "--device", device]);
+        assert_eq!((&report["passed"], &report["wrong"]), (&Value::Bool(true), &Value::from(0)), "{device}");
+    }
+    assert_eq!(ok(&["board", "reset", "--device", "model"])["reset"], true);
+    for (device, code, says) in [
+        ("pci:ffff:ff:1f.7", 1, "there is no PCI device ffff:ff:1f.7"),
+        ("xdma:99", 1, "xdma99_user is not there"),
+        ("vfio:ffff:ff:1f.7", 1, "no IOMMU group"),
+        ("replay:absent.jsonl", 1, "absent.jsonl"),
+        ("pci:03:00", 2, "is no PCI address"),
+        ("usb:1", 2, "unknown device"),
+    ] {
+        let out = nendo(&["board", "info", "--device", device]);
+        assert_eq!(out.status.code(), Some(code), "{device}");
+        assert!(stderr(&out).contains(says), "{device}: {}", stderr(&out));
+    }
+    // Too large for what is there: refused with the numbers.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.jsonl");
+    ok(&[
+        "run",
+        "table3",
+        "--engine",
+        "board",
+        "--device",
+        "model",
+        "--steps",
+        "1",
+        "--record",
+        file.to_str().unwrap(),
+    ]);
+    let replay = format!("replay:{}", file.display());
+    let out = nendo(&["run", "block16", "--engine", "board", "--device", &replay, "--steps", "1"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        stderr(&out).contains("3600 particles and 19531 edges") && stderr(&out).contains("1024 and 1024")
+    );
+}
+
+/// Ctrl-C ends a run between two steps: what was computed so far is whole, and is reported.
+#[test]
+fn an_interrupted_run_ends_between_steps() {
+    let binary = env!("CARGO_BIN_EXE_nendo");
+    for device in ["model", "rtl"] {
+        let args = ["run", "cube9", "--engine", "board", "--device", device, "--seconds", "100000", "--json"];
+        let child =
+            Command::new(binary).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(if device == "rtl" { 6 } else { 2 }));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let out = child.wait_with_output().unwrap();
+        assert_eq!(out.status.code(), Some(1), "{}", stderr(&out));
+        let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert!(report["error"].as_str().unwrap().contains("interrupted after"), "{report}");
+        let steps = report["steps"].as_u64().unwrap().to_string();
+        let expected = ok(&["run", "cube9", "--steps", &steps]);
+        assert_eq!(report["state_digest"], expected["state_digest"], "{device}, {steps} steps");
+    }
+}
