@@ -55,9 +55,8 @@ pub(super) fn run(
     report.set_used(cells::used(&cells), job.target);
     report.cells = cells;
     if virtex2 {
-        let top = netlist::Top { name: top, pci: job.target.top == Top::Pci };
         report.simulated =
-            Some(netlist::simulate(stages, job.config, &tool(family)?, EDIF, &top, &report.cells)?);
+            Some(netlist::simulate(stages, job.config, &tool(family)?, EDIF, top, &report.cells)?);
     }
     if job.target.top != Top::Serial {
         for block in ["tem", "mpm"] {

@@ -11,7 +11,7 @@ mod traffic;
 
 use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write};
 use crate::{board::Board, device::rtl::Rtl};
-use nendo_hdl::{bus::register_bus::bus_address_bits, config::Config, map::Map, verilated::Options};
+use nendo_hdl::{config::Config, verilated::Options};
 use nendo_model::{image::Image, scene::Scene};
 use std::path::PathBuf;
 
@@ -19,7 +19,6 @@ pub use edif::{EdifError, to_verilog};
 pub use traffic::{Operation, Recorder};
 
 const TESTBENCH: &str = include_str!("testbench.v");
-const TESTBENCH_PCI: &str = include_str!("testbench_pci.v");
 /// The scene that is run.
 const SCENE: &str = "table3";
 /// Steps that are run.
@@ -52,21 +51,13 @@ fn library(yosys: &Tool) -> Result<PathBuf, SynthError> {
     models.filter(|path| path.is_file()).ok_or_else(|| failed("Yosys' cell models", "not beside its program"))
 }
 
-/// What the netlist is of.
-pub(super) struct Top<'a> {
-    /// The name of its module.
-    pub name: &'a str,
-    /// It is on a PCI bus, not behind AXI4-Lite.
-    pub pci: bool,
-}
-
-/// Reads the EDIF, has Yosys check it, and simulates it against recorded traffic.
+/// Reads the EDIF of the card, has Yosys check it, and simulates it on its PCI bus against recorded traffic.
 pub(super) fn simulate(
     stages: &mut Stages<'_>,
     config: &Config,
     yosys: &Tool,
     netlist: &str,
-    top: &Top<'_>,
+    top: &str,
     synthesised: &Cells,
 ) -> Result<Simulated, SynthError> {
     let source = stages.file(netlist);
@@ -75,14 +66,12 @@ pub(super) fn simulate(
         let text = to_verilog(&read(&source)?).map_err(|e| failed(&source.display().to_string(), e))?;
         write(&folder.join("netlist.v"), text.as_bytes())?;
         write(&folder.join("models.v"), models::models().as_bytes())?;
-        let bench = if top.pci { TESTBENCH_PCI } else { TESTBENCH };
-        write(&folder.join("testbench.v"), bench.as_bytes())
+        write(&folder.join("testbench.v"), TESTBENCH.as_bytes())
     })?;
     // Every cell known, every port there, and as many cells as went out.
     let script = format!(
         "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; read_verilog netlist.v; \
-         hierarchy -check -top {}; check -assert; tee -q -o netlist.json stat -json",
-        top.name
+         hierarchy -check -top {top}; check -assert; tee -q -o netlist.json stat -json",
     );
     stages.run("check netlist", Ok(yosys.clone()), ["-q", "-p", &script])?;
     let mut again = cells::parse(&read(&stages.file("netlist.json"))?)?;
@@ -95,13 +84,11 @@ pub(super) fn simulate(
     let operations = stages.work("record traffic", || record(config))?;
     write(&stages.file("traffic.hex"), traffic::hexadecimal(&operations).as_bytes())?;
     let count = format!("-DOPERATIONS={}", operations.len());
-    let address = format!("-DADDRESS_BITS={}", bus_address_bits(&Map::new(config)));
     let library = library(yosys)?.display().to_string();
     let compile = [
         "-g2012",
         "-Wno-timescale",
         &count,
-        &address,
         "-s",
         "testbench",
         "-o",

@@ -1,100 +1,125 @@
-// Replays recorded AXI4-Lite traffic on the engine's netlist; every word that is read must be the recorded one.
+// Replays recorded traffic over the PCI bus on the card's netlist; every word that is read must be the recorded one.
 `timescale 1ns / 1ps
 
 module testbench;
+    localparam BAR = 32'he0000000;
     reg [71:0] operations [0:`OPERATIONS-1];
     reg clock = 0;
-    reg reset_n = 0;
-    reg [31:0] address = 0, d = 0;
-    reg awvalid = 0, wvalid = 0, arvalid = 0;
-    wire awready, wready, bvalid, arready, rvalid;
-    wire [1:0] bresp, rresp;
-    wire [31:0] q;
+    reg rst_n = 0, idsel = 0, frame_n = 1, irdy_n = 1;
+    reg [3:0] cbe_n = 4'hf;
+    reg [31:0] ad_drive = 0;
+    reg ad_on = 0, par_drive = 0, par_on = 0;
+    wire [31:0] ad = ad_on ? ad_drive : 32'bz;
+    wire par = par_on ? par_drive : 1'bz;
+    tri1 devsel_n, trdy_n, stop_n, perr_n, serr_n;
     reg [31:0] found;
-    reg [1:0] response;
-    reg answered;
+    reg retried, read_parity;
     integer k, words;
 
     always #15 clock = ~clock;
 
-    nendo_engine engine (
+    xc2v6000 card (
         .clock(clock),
-        .reset_n(reset_n),
-        .s_axil_awaddr(address[`ADDRESS_BITS-1:0]),
-        .s_axil_awprot(3'b0),
-        .s_axil_awvalid(awvalid),
-        .s_axil_awready(awready),
-        .s_axil_wdata(d),
-        .s_axil_wstrb(4'hf),
-        .s_axil_wvalid(wvalid),
-        .s_axil_wready(wready),
-        .s_axil_bvalid(bvalid),
-        .s_axil_bresp(bresp),
-        .s_axil_bready(1'b1),
-        .s_axil_araddr(address[`ADDRESS_BITS-1:0]),
-        .s_axil_arprot(3'b0),
-        .s_axil_arvalid(arvalid),
-        .s_axil_arready(arready),
-        .s_axil_rdata(q),
-        .s_axil_rresp(rresp),
-        .s_axil_rvalid(rvalid),
-        .s_axil_rready(1'b1)
+        .rst_n(rst_n),
+        .idsel(idsel),
+        .frame_n(frame_n),
+        .irdy_n(irdy_n),
+        .cbe_n(cbe_n),
+        .ad(ad),
+        .par(par),
+        .devsel_n(devsel_n),
+        .trdy_n(trdy_n),
+        .stop_n(stop_n),
+        .perr_n(perr_n),
+        .serr_n(serr_n)
     );
 
-    // Inputs change well after the clock's edge; outputs are taken just before the next one.
-    task access(input write, input [31:0] where, input [31:0] value);
-        integer clocks;
+    task failed(input [31:0] where);
         begin
-            address = where;
-            d = value;
-            awvalid = write;
-            wvalid = write;
-            arvalid = !write;
-            answered = 0;
-            for (clocks = 0; clocks < 1000 && !answered; clocks = clocks + 1) begin : wait_for_it
-                reg aw, w, ar;
-                #12;
-                aw = awready;
-                w = wready;
-                ar = arready;
-                if (write ? bvalid === 1 : rvalid === 1) begin
-                    answered = 1;
-                    found = q;
-                    response = write ? bresp : rresp;
-                end
-                @(posedge clock);
-                #2;
-                if (aw === 1) awvalid = 0;
-                if (w === 1) wvalid = 0;
-                if (ar === 1) arvalid = 0;
-            end
-            if (!answered) begin
-                $display("FAILED: no answer at %h", where);
-                $finish;
-            end
-            if (response !== 0) begin
-                $display("FAILED: error answer at %h", where);
-                $finish;
-            end
+            $display("FAILED: no proper end at %h", where);
+            $finish;
         end
     endtask
+
+    // Inputs change well after the clock's edge; outputs are taken just before the next one.
+    task step;
+        begin
+            @(posedge clock);
+            #2 par_drive = ^{ad_drive, cbe_n};
+            par_on = ad_on;
+        end
+    endtask
+
+    // One data phase; told to come back, it leaves with `retried`.
+    task once(input [3:0] command, input [31:0] where, input [31:0] value);
+        integer clocks;
+        reg ended;
+        begin
+            frame_n = 0;
+            idsel = command[3:1] == 3'b101;
+            cbe_n = command;
+            ad_drive = where;
+            ad_on = 1;
+            step;
+            frame_n = 1;
+            irdy_n = 0;
+            idsel = 0;
+            cbe_n = 0;
+            ad_drive = value;
+            ad_on = command[0];
+            ended = 0;
+            for (clocks = 0; clocks < 20 && !ended; clocks = clocks + 1) begin
+                #12;
+                ended = trdy_n === 0 || stop_n === 0;
+                retried = trdy_n !== 0;
+                found = ad;
+                if (ended && devsel_n !== 0) failed(where);
+                step;
+            end
+            if (!ended) failed(where);
+            irdy_n = 1;
+            ad_on = 0;
+            cbe_n = 4'hf;
+            #12 read_parity = par;
+            if (!command[0] && !retried && read_parity !== ^found) begin
+                $display("FAILED: parity of %h at %h", found, where);
+                $finish;
+            end
+            step;
+        end
+    endtask
+
+    task access(input [3:0] command, input [31:0] where, input [31:0] value);
+        integer tries;
+        begin
+            retried = 1;
+            for (tries = 0; tries < 100 && retried; tries = tries + 1) once(command, where, value);
+            if (retried) failed(where);
+        end
+    endtask
+
+    always @(posedge clock)
+        if (rst_n && (serr_n === 0 || perr_n === 0)) begin
+            $display("FAILED: an error was signalled");
+            $finish;
+        end
 
     initial begin
         $readmemh("traffic.hex", operations);
         words = 0;
         repeat (8) @(posedge clock);
-        #2 reset_n = 1;
-        repeat (2) @(posedge clock);
-        #2;
+        #2 rst_n = 1;
+        repeat (2) step;
+        access(4'hb, 32'h10, BAR);
+        access(4'hb, 32'h04, 32'h142);
+        access(4'ha, 32'h10, 0);
+        if (found !== BAR) failed(32'h10);
         for (k = 0; k < `OPERATIONS; k = k + 1)
             case (operations[k][71:64])
-                0: begin
-                    repeat (operations[k][31:0]) @(posedge clock);
-                    #2;
-                end
-                1: access(1, operations[k][63:32], operations[k][31:0]);
+                0: repeat (operations[k][31:0]) step;
+                1: access(4'h7, BAR + operations[k][63:32], operations[k][31:0]);
                 default: begin
-                    access(0, operations[k][63:32], 0);
+                    access(4'h6, BAR + operations[k][63:32], 0);
                     if (found !== operations[k][31:0]) begin
                         $display("FAILED: %h at %h, recorded was %h", found, operations[k][63:32], operations[k][31:0]);
                         $finish;
