@@ -26,7 +26,7 @@ module vcu118 (
     wire [2:0] awprot, arprot;
     wire [3:0] wstrb;
     wire [1:0] bresp, rresp;
-    wire awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+    wire awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready, irq;
 
     // Its memory-mapped DMA port stays unused: nothing ever answers there.
     xdma_0 pcie (
@@ -39,7 +39,7 @@ module vcu118 (
         .pci_exp_txn(pcie_tx_n),
         .axi_aclk(clock),
         .axi_aresetn(reset_n),
-        .usr_irq_req(1'b0),
+        .usr_irq_req(irq),
         .m_axi_awready(1'b0),
         .m_axi_wready(1'b0),
         .m_axi_bid(4'b0),
@@ -93,6 +93,7 @@ module vcu118 (
         .s_axil_rdata(rdata),
         .s_axil_rresp(rresp),
         .s_axil_rvalid(rvalid),
-        .s_axil_rready(rready)
+        .s_axil_rready(rready),
+        .irq(irq)
     );
 endmodule

@@ -12,10 +12,11 @@ module xc2v6000 (
     output wire trdy_n,
     output wire stop_n,
     output wire perr_n,
-    output wire serr_n
+    output wire serr_n,
+    output wire inta_n
 );
     wire [31:0] ad_out;
-    wire ad_oe, par_out, par_oe, devsel, trdy, stop, control_oe, perr, perr_oe, serr_oe;
+    wire ad_oe, par_out, par_oe, devsel, trdy, stop, control_oe, perr, perr_oe, serr_oe, inta_oe;
 
     nendo_pci_board board (
         .clock(clock),
@@ -36,7 +37,8 @@ module xc2v6000 (
         .control_oe(control_oe),
         .perr_n(perr),
         .perr_oe(perr_oe),
-        .serr_oe(serr_oe)
+        .serr_oe(serr_oe),
+        .inta_oe(inta_oe)
     );
 
     assign ad = ad_oe ? ad_out : 32'bz;
@@ -47,4 +49,5 @@ module xc2v6000 (
     assign perr_n = perr_oe ? perr : 1'bz;
     // Open drain: any device on the bus may pull it low.
     assign serr_n = serr_oe ? 1'b0 : 1'bz;
+    assign inta_n = inta_oe ? 1'b0 : 1'bz;
 endmodule

@@ -52,7 +52,8 @@ pub fn engine(config: &Config) -> Module {
 
     b.comment("registers and windows");
     let idle = b.forward("idle_now", 1);
-    let mut bus_inputs: Vec<(String, Net)> = vec![("idle".into(), idle.clone())];
+    let mut bus_inputs: Vec<(String, Net)> =
+        vec![("idle".into(), idle.clone()), ("reset_n".into(), reset_n.clone())];
     for name in ["request", "write", "address", "d", "strobe"] {
         bus_inputs.push((name.into(), axi_out.get(name)));
     }
@@ -171,6 +172,14 @@ pub fn engine(config: &Config) -> Module {
     let cycles = sequence.get("cycle_count");
     let busy = b.not(&sequence.get("idle"));
     let status = b.concat(&[&sequence.get("mode_now"), &busy]);
+
+    b.comment("the interrupt: a level, from when the engine has become idle until it is acknowledged");
+    // A reset in the middle of a step is no end of it.
+    let busy_awake = b.and(&busy, &reset_n);
+    let busy_was = b.state_reg("busy_was", &busy_awake);
+    let ended = b.and(&busy_was, &sequence.get("idle"));
+    let irq = b.and(&bus.get("interrupt"), &bus.get("interrupt_enable"));
+    b.output("irq", &irq);
     for (port, net) in later {
         let source = match port.as_str() {
             "status" => status.clone(),
@@ -178,6 +187,7 @@ pub fn engine(config: &Config) -> Module {
             "cycles_low" => b.slice(&cycles, 0, 32),
             "cycles_high" => b.slice(&cycles, 32, 32),
             "overflow_set" => main.get("overflow"),
+            "interrupt_set" => ended.clone(),
             "commands_seen" => commands_seen.clone(),
             "write_sum_low" => written.0.clone(),
             "write_sum_high" => written.1.clone(),

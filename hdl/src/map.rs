@@ -22,7 +22,7 @@ use nendo_model::{
 use serde::Serialize;
 
 /// Version of the map: changes when anything in it changes its place or meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// What the first word reads: "nend" as ASCII.
 pub const MAGIC: u32 = 0x6e65_6e64;
 
@@ -282,6 +282,8 @@ fn registers(config: &Config) -> Vec<Register> {
         (Reg::WriteSumHigh, 32, ReadOnly, "Sum of those sums: tells order, repetition and omission."),
         (Reg::ReadSumLow, 32, ReadOnly, "The same of every word read."),
         (Reg::ReadSumHigh, 32, ReadOnly, "Sum of those sums."),
+        (Reg::Interrupt, 1, WriteOneToClear, "The engine has become idle since this was last cleared; a reset clears it."),
+        (Reg::InterruptEnable, 1, ReadWrite, "The interrupt line follows `interrupt`; a reset clears it."),
     ];
     list.into_iter()
         .map(|(name, bits, access, doc)| Register { name, address: name.address(), bits, access, doc })

@@ -43,7 +43,7 @@ struct Target {
 /// The register bus of a map.
 ///
 /// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), an
-/// output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
+/// output `NAME` (written), `NAME_do` (commands). `reset_n` clears the registers that a reset clears. Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
 /// `NAME_q` in. `stored` and `fetched` mark the accesses that the sums count: all but refused ones and those
 /// of the sums themselves.
 pub fn register_bus(map: &Map) -> Module {
@@ -56,6 +56,7 @@ pub fn register_bus(map: &Map) -> Module {
         strobe: b.input("strobe", 4),
     };
     let idle = b.input("idle", 1);
+    let awake = b.input("reset_n", 1);
 
     b.comment("the request, registered; phase counts its clocks");
     let phase = b.state("phase", 3);
@@ -76,7 +77,7 @@ pub fn register_bus(map: &Map) -> Module {
     let full = b.all(&strobe);
     // Acts in the clock after the address has been decoded.
     let act = b.and(&third, &write);
-    let access = Access1 { write, address, d, strobe, full, act, idle };
+    let access = Access1 { write, address, d, strobe, full, act, idle, awake };
 
     let last = b.constant(READ_CLOCKS.into(), 3);
     let at_last = b.eq(phase.value(), &last);
@@ -172,6 +173,7 @@ struct Access1 {
     full: Net,
     act: Net,
     idle: Net,
+    awake: Net,
 }
 
 impl Access1 {
@@ -179,6 +181,15 @@ impl Access1 {
     fn at(&self, b: &mut Build, address: u32) -> Net {
         let wanted = b.constant(address.into(), self.address.bits());
         b.eq(&self.address, &wanted)
+    }
+
+    /// A register's next value, which is zero in a reset if it is one that a reset clears.
+    fn unless_reset(&self, b: &mut Build, register: &Register, next: Net) -> Net {
+        if !register.name.is_reset() {
+            return next;
+        }
+        let none = b.constant(0, next.bits());
+        b.mux(&self.awake, &next, &none)
     }
 }
 
@@ -203,6 +214,7 @@ fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Targ
             let state = b.state(&format!("{name}_1"), bits);
             let value = state.value().clone();
             let next = written(b, access, &chosen, &value);
+            let next = access.unless_reset(b, register, next);
             b.set(state, &next);
             b.output(name, &value);
             Some(value)
@@ -229,6 +241,7 @@ fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Targ
             let keep = b.not(&ones);
             let kept = b.and(&value, &keep);
             let next = b.or(&kept, &set);
+            let next = access.unless_reset(b, register, next);
             b.set(state, &next);
             b.output(name, &value);
             Some(value)

@@ -64,6 +64,8 @@ names! {
         WriteSumHigh = "write_sum_high",
         ReadSumLow = "read_sum_low",
         ReadSumHigh = "read_sum_high",
+        Interrupt = "interrupt",
+        InterruptEnable = "interrupt_enable",
     }
 }
 
@@ -119,7 +121,14 @@ impl Reg {
             Self::WriteSumHigh => 0x84,
             Self::ReadSumLow => 0x88,
             Self::ReadSumHigh => 0x8c,
+            Self::Interrupt => 0x90,
+            Self::InterruptEnable => 0x94,
         }
+    }
+
+    /// Whether a reset clears it: after a reset no line of the bus may be held. All others keep their contents.
+    pub const fn is_reset(self) -> bool {
+        matches!(self, Self::Interrupt | Self::InterruptEnable)
     }
 
     /// Whether it is one of the sums of what went over the bus, which do not count themselves.

@@ -40,6 +40,7 @@ struct Pins {
     perr_n: PortId,
     perr_oe: PortId,
     serr_oe: PortId,
+    inta_oe: PortId,
 }
 
 impl Pins {
@@ -64,6 +65,7 @@ impl Pins {
             perr_n: p("perr_n"),
             perr_oe: p("perr_oe"),
             serr_oe: p("serr_oe"),
+            inta_oe: p("inta_oe"),
         }
     }
 }
@@ -84,6 +86,8 @@ pub struct Bus<B> {
     pub system_errors: u64,
     /// Clocks in which PERR# was asserted.
     pub parity_errors: u64,
+    /// INTA# in the last clock.
+    pub interrupt: bool,
 }
 
 impl<B: Backend> Bus<B> {
@@ -99,6 +103,7 @@ impl<B: Backend> Bus<B> {
             noise: 0x9e37_79b9_7f4a_7c15,
             system_errors: 0,
             parity_errors: 0,
+            interrupt: false,
         }
     }
 
@@ -140,6 +145,7 @@ impl<B: Backend> Bus<B> {
             stop: low(p.stop_n, by.target_control),
             perr: low(p.perr_n, by.target_perr),
             serr: on(p.serr_oe),
+            inta: on(p.inta_oe),
             idsel: drive.idsel,
             reset: drive.reset,
             ad: drive.ad.or(from_target).unwrap_or(self.noise as u32),
@@ -156,6 +162,7 @@ impl<B: Backend> Bus<B> {
         self.owed = drive.ad.map(|ad| even_parity(ad, wires.cbe_n) != drive.wrong_parity);
         self.system_errors += u64::from(wires.serr);
         self.parity_errors += u64::from(wires.perr);
+        self.interrupt = wires.inta;
         self.monitor.clock(&wires);
         self.backend.clock(&mut self.sim);
         self.sim.tick(1);

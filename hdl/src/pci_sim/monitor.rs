@@ -11,6 +11,8 @@ use super::{
 const MEMORY: u32 = 1 << 1;
 const PARITY: u32 = 1 << 6;
 const SERR: u32 = 1 << 8;
+/// What the interrupt pin register reads of a device that has INTA#.
+const INTA: u8 = 1;
 /// Clocks from the address phase to a medium DEVSEL#.
 const MEDIUM: u64 = 2;
 /// Clocks from FRAME# to TRDY# or STOP#.
@@ -51,6 +53,8 @@ pub struct Monitor {
     bar: u32,
     /// The mask of the BAR's address bits, once it has been told.
     mask: u32,
+    /// What the interrupt pin register was last read as.
+    pin: Option<u8>,
     /// A configuration write whose parity is not known yet: register, data, bytes.
     pending: Option<(u32, u32, u8)>,
     perr_due: Option<u64>,
@@ -100,12 +104,13 @@ impl Monitor {
     pub fn clock(&mut self, w: &Wires) {
         if w.reset {
             let floats = !(w.by.target_ad || w.by.target_par || w.by.target_control || w.by.target_perr);
-            self.require(Rule::ResetFloats, floats && !w.serr);
+            self.require(Rule::ResetFloats, floats && !w.serr && !w.inta);
             let kept = std::mem::take(&mut self.violations);
             *self = Self {
                 slowest: self.slowest,
                 clock: self.clock,
                 mask: self.mask,
+                pin: self.pin,
                 count: self.count,
                 violations: kept,
                 ..Self::default()
@@ -122,6 +127,7 @@ impl Monitor {
             self.master(w);
             self.latency(w);
             self.finish(w);
+            self.require(Rule::InterruptPin, !w.inta || self.pin.is_none_or(|pin| pin == INTA));
             self.before = *w;
         }
         self.clock += 1;
@@ -262,6 +268,13 @@ impl Monitor {
         if w.moves() && w.devsel {
             if seen.config && seen.command == Command::ConfigWrite as u8 && seen.words == 0 {
                 self.pending = Some((seen.address & 0xfc, w.ad, !w.cbe_n & 15));
+            }
+            if seen.config
+                && Command::is_read(seen.command)
+                && seen.address & 0xfc == 0x3c
+                && w.cbe_n & 2 == 0
+            {
+                self.pin = Some((w.ad >> 8) as u8);
             }
             seen.words += 1;
             seen.moved = Some(self.clock);

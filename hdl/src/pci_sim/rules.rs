@@ -54,6 +54,7 @@ rules! {
     SpuriousPerr, "3.7.4.1", "PERR# only for words with wrong parity, and where it is enabled";
     MissingSerr, "3.7.3", "SERR# after an address with wrong parity, where it is enabled";
     SerrDisabled, "3.7.4.2", "SERR# only where it is enabled";
+    InterruptPin, "6.2.4", "INTA# only of a device whose interrupt pin register names it";
     FrameWithoutIrdy, "3.3.3.1", "FRAME# goes only when IRDY# is asserted";
     IrdyDropped, "3.2.1", "IRDY# stays until the data phase ends";
     FrameReturned, "3.2.1", "FRAME# does not return in a transaction";

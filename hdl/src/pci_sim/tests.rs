@@ -98,6 +98,8 @@ struct Bench {
     expected: VecDeque<Access>,
     memory: Vec<u32>,
     command: u32,
+    /// The engine asks for an interrupt.
+    irq: bool,
     transactions: u64,
     ends: [u64; 5],
 }
@@ -117,7 +119,7 @@ impl Bench {
             resting: false,
         };
         let mut bus = Bus::new(sim, memory);
-        for name in ["done", "q", "error"] {
+        for name in ["done", "q", "error", "irq"] {
             bus.sim().set(name, 0);
         }
         bus.sim().set("defect", defect.map_or(0, Defect::code).into());
@@ -133,6 +135,7 @@ impl Bench {
             expected: VecDeque::new(),
             memory: words,
             command: 0,
+            irq: false,
             transactions: 0,
             ends: [0; 5],
         }
@@ -178,6 +181,8 @@ impl Bench {
     /// Lets all posted words arrive and compares what the engine was asked.
     fn settle(&mut self) -> Checked<()> {
         self.bus.idle(20 * 14);
+        let (pin, irq) = (self.bus.interrupt, self.irq);
+        self.check(pin == irq, || format!("INTA# is {pin}, but the engine says {irq}"))?;
         let (log, expected) =
             (std::mem::take(&mut *self.log.borrow_mut()), std::mem::take(&mut self.expected));
         self.check(log == expected, || format!("the engine was asked {log:?}, not {expected:?}"))
@@ -207,7 +212,7 @@ impl Bench {
         self.command = command;
         let fixed = space::MEDIUM_DEVSEL | space::FAST_BACK_TO_BACK;
         let (status, bar, line) = (self.config_read(4)?, self.config_read(0x10)?, self.config_read(0x3c)?);
-        self.check((status, bar, line) == (command | fixed, BAR, 0x5a), || {
+        self.check((status, bar, line) == (command | fixed, BAR, space::INTERRUPT_PIN | 0x5a), || {
             format!("configuration reads {status:#x} {bar:#x} {line:#x}")
         })
     }
@@ -236,6 +241,10 @@ impl Bench {
 
     /// A random transaction; the errors in it, if any, are on purpose.
     fn step(&mut self) -> Checked<()> {
+        if self.random.chance(10) {
+            self.irq = !self.irq;
+            self.bus.sim().set("irq", self.irq.into());
+        }
         match self.random.below(100) {
             0..45 => self.memory_write(),
             45..80 => self.memory_read(),

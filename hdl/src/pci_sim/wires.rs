@@ -96,6 +96,8 @@ pub struct Wires {
     pub perr: bool,
     /// SERR#.
     pub serr: bool,
+    /// INTA#.
+    pub inta: bool,
     /// IDSEL of the target.
     pub idsel: bool,
     /// RST#.

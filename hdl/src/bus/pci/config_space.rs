@@ -3,11 +3,14 @@
 //! ```text
 //!  00  device, vendor          10  BAR 0: memory, 32 bits, not prefetchable, sized for the map
 //!  04  status, command         2c  subsystem, subsystem vendor
-//!  08  class, revision         3c  interrupt line
+//!  08  class, revision         3c  interrupt pin (INTA#), interrupt line
 //! ```
 //! Everything else reads as zero and keeps nothing.
 
-use super::logic::{every, is, unless};
+use super::{
+    defect::{Bench, Defect},
+    logic::{every, is, unless},
+};
 use crate::rtl::{Build, Net, State};
 
 /// The vendor's number: the FPGA maker's, as its own PCI cores have it.
@@ -22,6 +25,8 @@ pub const MEMORY_ENABLE: u32 = 1 << 1;
 pub const PARITY_RESPONSE: u32 = 1 << 6;
 /// Command: SERR# may be driven.
 pub const SERR_ENABLE: u32 = 1 << 8;
+/// Interrupt pin, in the word of the interrupt line: INTA#.
+pub const INTERRUPT_PIN: u32 = 1 << 8;
 /// Status: fast back-to-back accesses are understood.
 pub const FAST_BACK_TO_BACK: u32 = 1 << 23;
 /// Status: DEVSEL# is medium.
@@ -97,7 +102,7 @@ impl Header {
     }
 
     /// The word at a byte address.
-    pub(super) fn read(&self, b: &mut Build, place: &Net) -> Net {
+    pub(super) fn read(&self, b: &mut Build, bench: &Bench, place: &Net) -> Net {
         let [abort, serr, parity] = self.flags.each_ref().map(|(state, _)| state.value().clone());
         let bits = [
             (1, self.memory_on()),
@@ -112,7 +117,9 @@ impl Header {
         let command = spread(b, &bits);
         let low = b.constant(0, 32 - self.bar().bits());
         let bar = b.concat(&[&self.bar(), &low]);
-        let line = b.zero_extend(&self.line.value().clone(), 32);
+        let pin = b.constant((INTERRUPT_PIN >> 8).into(), 24);
+        let pin = bench.pick(b, Defect::NoInterruptPin, &pin, |b| b.constant(0, 24));
+        let line = b.concat(&[&pin, self.line.value()]);
         let id = i64::from(u32::from(DEVICE) << 16 | u32::from(VENDOR));
         let words = [
             (0x00, b.constant(id, 32)),

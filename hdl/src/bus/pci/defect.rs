@@ -56,11 +56,17 @@ pub enum Defect {
     DrivesInReset,
     /// DEVSEL# a clock later than the status register says.
     SlowSelect,
+    /// INTA# comes for one clock only.
+    InterruptPulse,
+    /// INTA# is driven in RST#.
+    InterruptInReset,
+    /// Configuration space says that there is no interrupt pin.
+    NoInterruptPin,
 }
 
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 27] = [
         Self::OddParity,
         Self::ParityWithoutByteEnables,
         Self::NoDataParityError,
@@ -85,6 +91,9 @@ impl Defect {
         Self::HoldsInsteadOfRetry,
         Self::DrivesInReset,
         Self::SlowSelect,
+        Self::InterruptPulse,
+        Self::InterruptInReset,
+        Self::NoInterruptPin,
     ];
 
     /// The number that selects it; 0 selects none.

@@ -3,6 +3,7 @@
 //! ```text
 //!  PCI --> target: address phase, configuration space, parity --> posted writes --> request --> engine
 //!      <-- DEVSEL#, TRDY#, STOP#, AD, PAR, PERR#, SERR# <------------------------ done, q, error
+//!      <-- INTA# <--------------------------------------------------------------- irq
 //! ```
 //! Memory writes are posted, 16 words deep, in bursts without wait states. Memory reads give one word and then
 //! disconnect, because every read counts in the engine's sums: nothing is fetched that nobody asked for. Timing
@@ -52,7 +53,7 @@ pub fn pci_board(config: &Config) -> Module {
     let mut b = Build::new("pci_board", "The engine behind a PCI 2.2 target.");
     let target = Rc::new(pci_target(map.size, false));
     let mut inputs: Vec<(String, Net)> = Vec::new();
-    let answers = ["done", "q", "error"];
+    let answers = ["done", "q", "error", "irq"];
     for port in target.ports().iter().filter(|p| p.direction == Direction::In && p.name != "clock") {
         let net = if answers.contains(&port.name.as_str()) {
             b.forward(&format!("engine_{}", port.name), port.bits)
@@ -110,7 +111,7 @@ pub fn pci_board(config: &Config) -> Module {
     let done = b.or(&wrote, &has_read);
     let (write_error, read_error) = (b.any(&out.get("s_axil_bresp")), b.any(&out.get("s_axil_rresp")));
     let error = b.mux(&has_read, &read_error, &write_error);
-    for (name, source) in answers.iter().zip([done, out.get("s_axil_rdata"), error]) {
+    for (name, source) in answers.iter().zip([done, out.get("s_axil_rdata"), error, out.get("irq")]) {
         if let Some(net) = input(name) {
             b.drive(&net, &source);
         }

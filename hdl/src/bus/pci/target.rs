@@ -144,7 +144,7 @@ pub fn pci_target(size: u32, bench: bool) -> Module {
     let deliver = unless(b, &answered, posted.error());
     let abort = b.and(&answered, posted.error());
     let ad_out = {
-        let q = header.read(b, &address);
+        let q = header.read(b, &bench, &address);
         let none = b.constant(0, 32);
         let q = b.mux(&d.config, &q, &none);
         let state = b.state("ad_out_1", 32);
@@ -158,6 +158,7 @@ pub fn pci_target(size: u32, bench: bool) -> Module {
     outputs(b, &bench, &t, &ad_out, &cbe_n, &awake, (&first, &cbe_n));
     let serr = system_error(b, &bench, &header, &d.bad, &posted.write_failed, &awake);
     data_error(b, &bench, &refuse, &awake);
+    interrupt(b, &bench, &awake);
 
     b.comment("the next clock of the transaction");
     let read_claim = b.and(&d.claim, &d.read);
@@ -339,6 +340,21 @@ fn data_error(b: &mut Build, bench: &Bench, refuse: &Net, awake: &Net) {
     let level = b.not(&perr);
     b.output("perr_n", &level);
     b.output("perr_oe", &oe);
+}
+
+/// INTA#, open drain: a level, asserted for as long as the engine asks for it. PCI 2.2 has no bit that disables it;
+/// the engine has.
+fn interrupt(b: &mut Build, bench: &Bench, awake: &Net) {
+    b.comment("INTA#");
+    let irq = b.input("irq", 1);
+    let pin = b.state_reg("inta_1", &irq);
+    let pin = bench.pick(b, Defect::InterruptPulse, &pin, |b| {
+        let was = b.state_reg("inta_was", &pin);
+        unless(b, &pin, &was)
+    });
+    let on = bench.pick(b, Defect::InterruptInReset, awake, |b| b.constant(1, 1));
+    let pin = b.and(&pin, &on);
+    b.output("inta_oe", &pin);
 }
 
 #[cfg(test)]
