@@ -43,9 +43,9 @@ struct Target {
 /// The register bus of a map.
 ///
 /// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), an
-/// output `NAME` (written), `NAME_do` (commands). `reset_n` clears the registers that a reset clears. Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
+/// output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
 /// `NAME_q` in. `stored` and `fetched` mark the accesses that the sums count: all but refused ones and those
-/// of the sums themselves.
+/// of the sums themselves. `reset_n` clears the registers that a reset clears.
 pub fn register_bus(map: &Map) -> Module {
     let mut b = Build::new("register_bus", "Registers and memory windows behind one request at a time.");
     let r = Request {

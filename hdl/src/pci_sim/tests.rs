@@ -444,6 +444,18 @@ fn every_mistake_is_caught() {
     assert!(by_monitor >= 10, "{by_monitor} of them by the rules alone");
 }
 
+/// What the bench compares first the monitor knows, too.
+#[test]
+fn an_interrupt_without_a_pin_breaks_a_rule() {
+    for (defect, expected) in [(None, None), (Some(Defect::NoInterruptPin), Some(Rule::InterruptPin))] {
+        let mut bench = Bench::new(3, defect);
+        bench.config_read(0x3c).unwrap();
+        bench.bus.sim().set("irq", 1);
+        bench.bus.idle(3);
+        assert_eq!(bench.bus.monitor.violations().first().map(|v| v.rule), expected);
+    }
+}
+
 #[test]
 fn every_rule_has_a_section() {
     for rule in Rule::ALL {

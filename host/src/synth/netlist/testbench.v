@@ -11,7 +11,7 @@ module testbench;
     reg ad_on = 0, par_drive = 0, par_on = 0;
     wire [31:0] ad = ad_on ? ad_drive : 32'bz;
     wire par = par_on ? par_drive : 1'bz;
-    tri1 devsel_n, trdy_n, stop_n, perr_n, serr_n;
+    tri1 devsel_n, trdy_n, stop_n, perr_n, serr_n, inta_n;
     reg [31:0] found;
     reg retried, read_parity;
     integer k, words;
@@ -31,7 +31,8 @@ module testbench;
         .trdy_n(trdy_n),
         .stop_n(stop_n),
         .perr_n(perr_n),
-        .serr_n(serr_n)
+        .serr_n(serr_n),
+        .inta_n(inta_n)
     );
 
     task failed(input [31:0] where);
