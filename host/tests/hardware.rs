@@ -119,6 +119,15 @@ fn every_device_prints_the_same_digest() {
     for device in ["model", "rtl", &replay] {
         assert_eq!(run(&["--engine", "board", "--device", device]), expected, "{device}");
     }
+    // Waited for by interrupt: a recording of that is one, and one of polling is none.
+    let interrupt = ["--engine", "board", "--completion", "interrupt", "--device"];
+    let out = nendo(&[&["run", "box:3x3x3", "--steps", "20"], &interrupt[..], &[&replay]].concat());
+    assert_eq!(out.status.code(), Some(1));
+    assert!(stderr(&out).contains("asks to wait for the interrupt"), "{}", stderr(&out));
+    assert_eq!(run(&[&interrupt[..], &["rtl", "--record", file]].concat()), expected);
+    for device in ["model", &replay] {
+        assert_eq!(run(&[&interrupt[..], &[device]].concat()), expected, "{device}");
+    }
     assert_eq!(ok(&["board", "run", "box:3x3x3", "--steps", "20", "--device", "model"])["engine"], "board");
 }
 

@@ -1,6 +1,9 @@
 //! Meshes of other programs on every engine: imported, run, bit for bit the same.
 
-use nendo_host::engine::{self, EngineKind, EngineOptions};
+use nendo_host::{
+    board::Completion,
+    engine::{self, EngineKind, EngineOptions},
+};
 use nendo_model::{blocks::Inverse, mesh::Vec3, numbers::Profile, reference::Integrator, scene::Scene};
 use std::path::Path;
 
@@ -21,6 +24,7 @@ fn run(scene: &Scene, kind: EngineKind, steps: u64) -> (String, Vec<Vec3>) {
         trace: false,
         device: "rtl".parse().unwrap(),
         record: None,
+        completion: Completion::Poll,
     };
     let mut engine = engine::open(scene, &options).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
     engine.advance(steps).unwrap();

@@ -1,9 +1,13 @@
 //! The card on a simulated PCI bus does what the engine behind AXI4-Lite does, to the bit.
 
-use nendo_hdl::{config::Config, map::Reg, verilated::Options};
+use nendo_hdl::{
+    config::Config,
+    map::{Map, Reg, Win},
+    verilated::Options,
+};
 use nendo_host::{
-    board::{Board, selftest::selftest},
-    device::{Device, DeviceError, pci_sim::PciSim, rtl::Rtl},
+    board::{Board, Completion, selftest::selftest},
+    device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
     engine::{BoardEngine, Engine},
 };
 use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
@@ -37,6 +41,41 @@ fn the_card_tests_itself_over_pci() {
     println!("{} clocks, the slowest answer after {}", card.clocks(), card.slowest());
     assert_eq!(card.violations(), 0);
     assert!((2..16).contains(&card.slowest()), "{}", card.slowest());
+}
+
+/// INTA# over the whole card, and what waiting and uploading cost in clocks of the bus.
+#[test]
+fn completion_and_upload_in_bus_clocks() {
+    const RUNS: u64 = 10;
+    let image = Image::new(&Scene::open("cube9").unwrap(), CONFIG.profile, CONFIG.inverse).unwrap();
+    let mut model = Model::new(image.clone(), 1);
+    model.advance(RUNS);
+    let mut board = Board::open(PciSim::new(&CONFIG, Options::default()).unwrap()).unwrap();
+    let mut costs = Vec::new();
+    for how in [Completion::Poll, Completion::Interrupt] {
+        board.set_completion(how).unwrap();
+        let mut engine = BoardEngine::new(board, image.clone(), None).unwrap();
+        let clocks = engine.board().device().clocks();
+        for _ in 0..RUNS {
+            engine.run(1).unwrap();
+        }
+        let clocks = engine.board().device().clocks() - clocks;
+        println!("{how:?}: {} clocks of the bus per run of {} clocks", clocks / RUNS, engine.cycles() / RUNS);
+        costs.push(clocks);
+        assert_eq!(engine.state_digest().unwrap(), model.state_digest());
+        board = engine.into_board();
+    }
+    assert_eq!(board.device().wait_interrupt(0).unwrap(), Waited::TimedOut, "all are acknowledged");
+    assert!(costs[1] < 2 * costs[0], "{costs:?}");
+    let base = Map::new(&CONFIG).window(Win::Edge).base;
+    let card = board.device();
+    let clocks = card.clocks();
+    card.write_block(base, &[0; 4096]).unwrap();
+    println!("4096 words up in {} clocks of the bus", card.clocks() - clocks);
+    let clocks = card.clocks();
+    card.read_block(base, &mut [0; 4096]).unwrap();
+    println!("4096 words down in {} clocks of the bus", card.clocks() - clocks);
+    assert_eq!(card.violations(), 0);
 }
 
 /// What the engine refuses over AXI4-Lite, it refuses over PCI: reads by a target abort, posted writes by SERR#.

@@ -1,6 +1,9 @@
 //! A pull on a running engine is the same force as one that a scene prescribes, on every engine.
 
-use nendo_host::engine::{Engine, EngineKind, EngineOptions, open, usual_inverse};
+use nendo_host::{
+    board::Completion,
+    engine::{Engine, EngineKind, EngineOptions, open, usual_inverse},
+};
 use nendo_model::{
     mesh::Vec3,
     numbers::Profile,
@@ -20,6 +23,7 @@ fn options(kind: EngineKind, profile: Profile) -> EngineOptions {
         trace: false,
         device: "model".parse().unwrap(),
         record: None,
+        completion: Completion::Poll,
     }
 }
 

@@ -14,6 +14,7 @@ pub use contention::{Contention, Stretch};
 pub use scatter::Scatter;
 
 use crate::{
+    board::Completion,
     device::DeviceSpec,
     engine::{self, Engine, EngineKind, EngineOptions},
 };
@@ -154,6 +155,7 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
         trace: false,
         device: DeviceSpec::Rtl,
         record: None,
+        completion: Completion::Poll,
     }
 }
 

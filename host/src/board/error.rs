@@ -70,6 +70,26 @@ pub enum BoardError {
         /// How long it should have taken.
         expected: u64,
     },
+    /// Nothing to wait for.
+    #[error(
+        "{device} gives this program no interrupt: use --completion poll, or a device that does (for a PCI board \
+         vfio:ADDRESS, with the board bound to vfio-pci)"
+    )]
+    NoInterrupt {
+        /// Which device.
+        device: String,
+    },
+    /// The engine is done, but did not say so.
+    #[error(
+        "{device} is done {doing}, but its interrupt did not come; see /proc/interrupts whether it arrives at all, \
+         or use --completion poll"
+    )]
+    LostInterrupt {
+        /// Which device.
+        device: String,
+        /// What it did.
+        doing: &'static str,
+    },
     /// Another number of steps than asked for.
     #[error("{device} took {done} steps instead of {asked}")]
     Steps {

@@ -3,10 +3,12 @@
 //! Everything that goes over the bus is checked by sums the engine keeps ([`Link`]), every command is counted,
 //! every wait is bounded. Either a call does what it says, or it returns an error.
 
+mod completion;
 mod error;
 mod link;
 pub mod selftest;
 
+pub use completion::Completion;
 pub use error::BoardError;
 pub use link::Link;
 
@@ -46,6 +48,7 @@ pub struct Board<D: Device> {
     commands: u32,
     /// Steps it was last told to take.
     asked: u32,
+    completion: Completion,
 }
 
 const START: u32 = 1;
@@ -55,10 +58,6 @@ const BUSY: u32 = 1;
 
 /// Words moved between two looks at the sums.
 const BLOCK: usize = 4096;
-/// A wait ends when it has taken so many times what it should have.
-const PATIENCE: u64 = 10;
-/// Clocks added to every wait, for what surrounds the work itself.
-const MARGIN: u64 = 1000;
 
 fn three(values: &[i64]) -> [i32; 3] {
     [values[0] as i32, values[1] as i32, values[2] as i32]
@@ -104,15 +103,18 @@ impl<D: Device> Board<D> {
         let (config, retries) = identity(&mut device)?;
         let mut link = Link::new(device, retries)?;
         let commands = link.reading("reading registers", |link| link.get(Reg::CommandsSeen))?;
-        Ok(Self { link, map: Map::new(&config), particles: 0, edges: 0, commands, asked: 0 })
+        let (map, completion) = (Map::new(&config), Completion::Poll);
+        Ok(Self { link, map, particles: 0, edges: 0, commands, asked: 0, completion })
     }
 
     /// Resets the device and opens it again: whatever was on it must be loaded anew.
     pub fn reopen(self) -> Result<Self, BoardError> {
+        let completion = self.completion;
         let mut device = self.link.into_device();
         device.reset()?;
         let mut board = Self::open(device)?;
         board.halt_and_clear()?;
+        board.set_completion(completion)?;
         Ok(board)
     }
 
@@ -238,7 +240,7 @@ impl<D: Device> Board<D> {
         }
         self.set_registers(&[(Reg::Halt, 0)])?;
         self.command(CLEAR)?;
-        self.wait(self.map.config.particles, "clearing the force memories")
+        self.poll(self.map.config.particles, "clearing the force memories")
     }
 
     /// Loads an image: constants, particles and edges. Whatever was running is stopped.
@@ -294,22 +296,6 @@ impl<D: Device> Board<D> {
         Ok(self.register(Reg::Status)? & BUSY != 0)
     }
 
-    /// Waits until the engine is idle, which should take so many clocks.
-    fn wait(&mut self, expected: u64, doing: &'static str) -> Result<(), BoardError> {
-        let limit = PATIENCE * (expected + MARGIN);
-        let mut waited = expected;
-        self.link.device().pause(expected);
-        while self.is_busy()? {
-            if waited >= limit {
-                return Err(BoardError::Busy { device: self.name(), doing, waited, expected });
-            }
-            let more = expected / 50 + 16;
-            self.link.device().pause(more);
-            waited += more;
-        }
-        Ok(())
-    }
-
     fn clocks(&self, steps: u32) -> u64 {
         let Config { profile, inverse, .. } = self.map.config;
         Depths::of(profile, inverse).cycles_per_step(self.particles.into(), self.edges.into())
@@ -353,7 +339,8 @@ impl<D: Device> Board<D> {
     /// Ends a run after the step it is in; returns the steps it took.
     pub fn stop(&mut self) -> Result<u32, BoardError> {
         self.command(STOP)?;
-        self.wait(self.clocks(1), "stopping")?;
+        // Polled: it may have ended before.
+        self.poll(self.clocks(1), "stopping")?;
         Ok(self.counters()?.0)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Console, Failure};
 use crate::{
+    board::Completion,
     device::DeviceSpec,
     engine::{EngineKind, EngineOptions, usual_inverse},
 };
@@ -73,6 +74,9 @@ pub(super) struct EngineArgs {
     /// Record all traffic with the board to this file, for --device replay:FILE
     #[arg(long, value_name = "FILE.jsonl")]
     pub(super) record: Option<PathBuf>,
+    /// How to wait for the board
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    completion: Completion,
     /// How the f64 engine takes a step: euler (as the hardware does) or rk4
     #[arg(long, default_value = "euler", value_name = "METHOD", value_parser = integrator)]
     pub(super) integrator: Integrator,
@@ -102,6 +106,7 @@ impl EngineArgs {
             trace: false,
             device: self.device.clone(),
             record: self.record.clone(),
+            completion: self.completion,
         }
     }
 

@@ -95,6 +95,17 @@ impl DeviceError {
     }
 }
 
+/// What became of a wait for a device's interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// It came, or had come before.
+    Came,
+    /// It did not come in time.
+    TimedOut,
+    /// The device has none that this program could wait for.
+    Unsupported,
+}
+
 /// Something that answers the engine's register map.
 pub trait Device: Send {
     /// Reads a word at a byte address.
@@ -118,6 +129,12 @@ pub trait Device: Send {
 
     /// Lets about so many of the engine's clocks pass.
     fn pause(&mut self, clocks: u64);
+
+    /// Waits until the interrupt line is asserted, for about so many of the engine's clocks; hardware is given a
+    /// second at least.
+    fn wait_interrupt(&mut self, _clocks: u64) -> Result<Waited, DeviceError> {
+        Ok(Waited::Unsupported)
+    }
 
     /// Brings the device back to its state after power-on, as far as it can.
     fn reset(&mut self) -> Result<(), DeviceError>;
@@ -149,6 +166,9 @@ macro_rules! pointer {
             }
             fn pause(&mut self, clocks: u64) {
                 (**self).pause(clocks);
+            }
+            fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+                (**self).wait_interrupt(clocks)
             }
             fn reset(&mut self) -> Result<(), DeviceError> {
                 (**self).reset()

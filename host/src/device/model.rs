@@ -4,7 +4,7 @@
 //! them, the computation by the bit-accurate engine. Time is counted in clocks: an access takes a few, a step
 //! as many as the model predicts, and the engine is busy for as long as that.
 
-use super::{Device, DeviceError};
+use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     config::Config,
     map::{Access, Map, Reg, Register, Way, When, Win, Window},
@@ -22,6 +22,8 @@ use std::collections::HashMap;
 const ACCESS_CLOCKS: u64 = 8;
 /// Clocks from the end of the last step until the engine is idle.
 const FINISH_CLOCKS: u64 = 8;
+/// Clocks between two looks at the interrupt line.
+const LOOK_CLOCKS: u64 = 64;
 
 const START: u32 = 1;
 const STOP: u32 = 2;
@@ -105,7 +107,9 @@ impl ModelDevice {
         loop {
             match std::mem::replace(&mut self.activity, Activity::Idle) {
                 Activity::Idle => return,
-                Activity::Finishing { until } if self.clock >= until => {}
+                Activity::Finishing { until } if self.clock >= until => {
+                    self.registers.insert(Reg::Interrupt, 1);
+                }
                 Activity::Running { model, step_ends, .. }
                     if self.clock >= step_ends && self.get(Reg::Halt) != 0 && self.halfway.is_none() =>
                 {
@@ -411,8 +415,19 @@ impl Device for ModelDevice {
         self.advance(clocks);
     }
 
+    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+        let end = self.clock.saturating_add(clocks);
+        let asserted = |model: &Self| model.get(Reg::Interrupt) & model.get(Reg::InterruptEnable) == 1;
+        // While it is idle, nothing will assert it.
+        while !asserted(self) && !self.idle() && self.clock < end {
+            self.advance(LOOK_CLOCKS.min(end - self.clock));
+        }
+        Ok(if asserted(self) { Waited::Came } else { Waited::TimedOut })
+    }
+
     fn reset(&mut self) -> Result<(), DeviceError> {
-        // As the hardware's reset: what is running stops, memories and registers keep their contents.
+        // As the hardware's reset: what is running stops, memories and most registers keep their contents.
+        self.registers.retain(|register, _| !register.is_reset());
         self.activity = Activity::Idle;
         self.halfway = None;
         Ok(())

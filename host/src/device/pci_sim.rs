@@ -3,7 +3,7 @@
 //! Every word goes over the bus as on a real one, with retries, disconnects and parity, and a monitor checks every
 //! clock. Writes are posted: what the engine refuses comes back as SERR#, which is looked for after each write.
 
-use super::{Device, DeviceError};
+use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     bus::pci::{config_space as space, pci_board},
     config::Config,
@@ -146,6 +146,16 @@ impl Device for PciSim {
 
     fn pause(&mut self, clocks: u64) {
         self.bus.idle(clocks);
+    }
+
+    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+        for _ in 0..clocks {
+            if self.bus.interrupt {
+                break;
+            }
+            self.bus.idle(1);
+        }
+        Ok(if self.bus.interrupt { Waited::Came } else { Waited::TimedOut })
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {

@@ -4,7 +4,7 @@
 //! replay answers the same accesses in the same order with the same values, and refuses anything else: so a
 //! run on a real board becomes a test.
 
-use super::{Device, DeviceError};
+use super::{Device, DeviceError, Waited};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
@@ -29,6 +29,7 @@ enum Line {
     Write { at: u32, value: u32 },
     Refused { at: u32, write: bool },
     Failed { message: String },
+    Interrupt { came: bool },
     Reset,
 }
 
@@ -88,6 +89,14 @@ impl<D: Device> Device for Recorder<D> {
 
     fn pause(&mut self, clocks: u64) {
         self.inner.pause(clocks);
+    }
+
+    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+        let waited = self.inner.wait_interrupt(clocks)?;
+        if waited != Waited::Unsupported {
+            self.line(&Line::Interrupt { came: waited == Waited::Came })?;
+        }
+        Ok(waited)
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {
@@ -181,6 +190,13 @@ impl Device for Replay {
     }
 
     fn pause(&mut self, _: u64) {}
+
+    fn wait_interrupt(&mut self, _: u64) -> Result<Waited, DeviceError> {
+        match self.parse("a wait for the interrupt")? {
+            Line::Interrupt { came } => Ok(if came { Waited::Came } else { Waited::TimedOut }),
+            other => Err(self.differs("wait for the interrupt", &other)),
+        }
+    }
 
     fn reset(&mut self) -> Result<(), DeviceError> {
         match self.parse("a reset")? {

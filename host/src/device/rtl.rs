@@ -1,6 +1,6 @@
 //! The Verilated engine behind its AXI4-Lite port: a board without hardware.
 
-use super::{Device, DeviceError};
+use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     config::Config,
     engine::engine,
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Clocks after which an AXI transaction has failed.
 const TIMEOUT: u32 = 1000;
+/// Clocks between two looks at the interrupt line.
+const LOOK_CLOCKS: u64 = 16;
 
 /// The ports of an AXI4-Lite slave.
 #[derive(Clone, Copy)]
@@ -28,6 +30,7 @@ struct Ports {
     rvalid: PortId,
     rdata: PortId,
     rresp: PortId,
+    irq: PortId,
 }
 
 /// Which clocks go into a waveform file.
@@ -66,6 +69,7 @@ impl Rtl {
             rvalid: port("rvalid"),
             rdata: port("rdata"),
             rresp: port("rresp"),
+            irq: sim.port("irq"),
         };
         let mut rtl = Self { sim, ports, trace: None };
         rtl.power_on();
@@ -198,6 +202,19 @@ impl Device for Rtl {
 
     fn pause(&mut self, clocks: u64) {
         self.tick(clocks);
+    }
+
+    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+        let mut left = clocks;
+        while self.sim.get_word(self.ports.irq) == 0 {
+            if left == 0 {
+                return Ok(Waited::TimedOut);
+            }
+            let now = left.min(LOOK_CLOCKS);
+            self.tick(now);
+            left -= now;
+        }
+        Ok(Waited::Came)
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {

@@ -8,7 +8,7 @@ mod reference;
 pub use board::BoardEngine;
 
 use crate::{
-    board::{Board, BoardError},
+    board::{Board, BoardError, Completion},
     device::{
         Device, DeviceError, DeviceSpec,
         model::ModelDevice,
@@ -79,6 +79,8 @@ pub struct EngineOptions {
     pub device: DeviceSpec,
     /// Where to record all traffic with the board.
     pub record: Option<PathBuf>,
+    /// How the board is waited for.
+    pub completion: Completion,
 }
 
 /// What one element computes, for a look inside.
@@ -207,7 +209,8 @@ pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<
     if let Some(file) = &options.record {
         device = Box::new(Recorder::new(device, file).map_err(BoardError::from)?);
     }
-    let board = Board::open(device)?.require(options.profile, options.inverse)?;
+    let mut board = Board::open(device)?.require(options.profile, options.inverse)?;
+    board.set_completion(options.completion)?;
     Ok(BoardEngine::new(board, image, options.edge_order.clone())?)
 }
 
@@ -221,7 +224,9 @@ pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rt
     let verilated = Options { trace: options.trace, ..Options::default() };
     let device = Rtl::new(&config, verilated).map_err(DeviceError::from).map_err(BoardError::from)?;
     let order = options.edge_order.clone();
-    Ok(BoardEngine::new(Board::open(device)?, image, order)?)
+    let mut board = Board::open(device)?;
+    board.set_completion(options.completion)?;
+    Ok(BoardEngine::new(board, image, order)?)
 }
 
 /// A probe from TEM's raw results.
