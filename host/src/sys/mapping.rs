@@ -51,6 +51,37 @@ impl Mapping {
         Ok(Self { start, bytes, name: name.to_owned() })
     }
 
+    /// Memory of our own, whole pages of zeros: for a device to read.
+    pub fn memory(bytes: usize, name: &str) -> Result<Self, DeviceError> {
+        let fail = |error| DeviceError::Io { what: format!("{bytes:#x} bytes of memory for {name}"), error };
+        // SAFETY: a fresh mapping of no file at an address of the kernel's choice; failure is MAP_FAILED.
+        let start = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(fail(io::Error::last_os_error()));
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| fail(io::ErrorKind::Other.into()))?;
+        Ok(Self { start, bytes, name: name.to_owned() })
+    }
+
+    /// Where it is in this process.
+    pub(crate) fn place(&self) -> usize {
+        self.start.as_ptr() as usize
+    }
+
+    /// How large it is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The register at a byte address, if it is inside and aligned.
     fn register(&self, address: u32) -> Result<*mut u32, DeviceError> {
         let inside = (address as usize).checked_add(4).is_some_and(|end| end <= self.bytes);
@@ -105,6 +136,15 @@ mod tests {
         let mut other = Mapping::new(&file, 0, 4096, "other").unwrap();
         one.write(4092, 0xdead_beef).unwrap();
         assert_eq!(other.read(4092).unwrap(), 0xdead_beef);
+    }
+
+    #[test]
+    fn memory_keeps_what_is_written() {
+        let mut memory = Mapping::memory(8192, "buffer").unwrap();
+        memory.write(8188, 7).unwrap();
+        assert_eq!((memory.read(0).unwrap(), memory.read(8188).unwrap(), memory.bytes()), (0, 7, 8192));
+        assert!(memory.read(8192).is_err() && memory.place().is_multiple_of(4096));
+        assert!(Mapping::memory(0, "nothing").is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! System calls that the standard library does not offer: the only `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
+pub(crate) mod event;
 pub(crate) mod machine;
 pub mod mapping;
 pub(crate) mod schedule;

@@ -3,10 +3,11 @@
 //! All three end in the same thing, a mapping of the engine's registers ([`Mapping`]); they differ in how it is
 //! come by, in who must permit it, and in how the board is reset.
 
+pub mod dma;
 pub mod sysfs;
 mod vfio;
 
-use super::{Device, DeviceError, identity::identify, spec::PciAddress};
+use super::{Device, DeviceError, Waited, identity::identify, spec::PciAddress};
 use crate::sys::{self, mapping::Mapping};
 use nendo_hdl::map::{Map, Reg};
 use std::{
@@ -22,6 +23,8 @@ use sysfs::Sysfs;
 const IDENTITY_BYTES: usize = 4096;
 /// The clock to assume where a board does not say.
 const ASSUMED_KHZ: u32 = 100_000;
+/// An interrupt is waited for at least so long: simulated boards are slower than their clock says.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 /// How to reset a board.
 enum Reset {
@@ -45,7 +48,11 @@ pub struct Pci {
     mapping: Mapping,
     reset: Reset,
     channels: Option<Channels>,
+    interrupt: Option<vfio::Interrupt>,
+    dma: Option<dma::Dma>,
+    dma_on: bool,
     clock_khz: u32,
+    reads: u64,
 }
 
 impl Pci {
@@ -75,7 +82,31 @@ impl Pci {
     pub fn vfio(sysfs: &Sysfs, address: PciAddress) -> Result<Self, DeviceError> {
         let (vfio, region) = vfio::open(sysfs, address)?;
         let file = vfio.device.try_clone().map_err(DeviceError::io(format!("vfio:{address}")))?;
-        Self::new(format!("vfio:{address}"), &file, region.offset, region.size, Reset::Vfio(vfio))
+        let name = format!("vfio:{address}");
+        let interrupt = vfio::Interrupt::new(&file).map_err(DeviceError::io(format!("{name}: interrupt")))?;
+        let dma = dma::Dma::open(&vfio, &name)?;
+        let board = Self::new(name, &file, region.offset, region.size, Reset::Vfio(vfio))?;
+        Ok(Self { interrupt, dma, ..board })
+    }
+
+    /// Whether the board fetches many words by itself: on where it can, unless it is told not to.
+    pub fn has_dma(&self) -> bool {
+        self.dma.is_some()
+    }
+
+    /// Has many words fetched by the board, where it can, or written through BAR 0.
+    pub fn use_dma(&mut self, on: bool) {
+        self.dma_on = on;
+    }
+
+    /// Words read from BAR 0 so far.
+    pub fn reads(&self) -> u64 {
+        self.reads
+    }
+
+    /// The time that so many of the engine's clocks take.
+    fn time(&self, clocks: u64) -> Duration {
+        Duration::from_nanos(clocks.saturating_mul(1_000_000) / u64::from(self.clock_khz))
     }
 
     /// Maps the identity, then as much as the configuration it names needs.
@@ -99,7 +130,8 @@ impl Pci {
         drop(identity);
         let mapping = Mapping::new(file, offset, needed, &name)?;
         let clock_khz = if config.clock_khz == 0 { ASSUMED_KHZ } else { config.clock_khz };
-        Ok(Self { name, mapping, reset, channels: None, clock_khz })
+        let (channels, interrupt, dma) = (None, None, None);
+        Ok(Self { name, mapping, reset, channels, interrupt, dma, dma_on: true, clock_khz, reads: 0 })
     }
 
     /// Moves many words at once through these files, if they lead to the same engine. Where the bitstream
@@ -136,6 +168,7 @@ fn refusal(path: &Path, error: io::Error) -> DeviceError {
 
 impl Device for Pci {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        self.reads += 1;
         self.mapping.read(address)
     }
 
@@ -144,6 +177,9 @@ impl Device for Pci {
     }
 
     fn write_block(&mut self, address: u32, values: &[u32]) -> Result<(), DeviceError> {
+        if let Some(dma) = self.dma.as_mut().filter(|_| self.dma_on && values.len() >= dma::WORTH_IT) {
+            return dma.write(address, values);
+        }
         let Some(Channels { to_card, .. }) = &self.channels else {
             return values
                 .iter()
@@ -161,6 +197,7 @@ impl Device for Pci {
             for (value, address) in values.iter_mut().zip((address..).step_by(4)) {
                 *value = self.mapping.read(address)?;
             }
+            self.reads += values.len() as u64;
             return Ok(());
         };
         let mut bytes = vec![0; 4 * values.len()];
@@ -174,7 +211,7 @@ impl Device for Pci {
     }
 
     fn pause(&mut self, clocks: u64) {
-        let wait = Duration::from_nanos(clocks.saturating_mul(1_000_000) / u64::from(self.clock_khz));
+        let wait = self.time(clocks);
         // Sleeping is too coarse for short waits.
         if wait > Duration::from_micros(200) {
             std::thread::sleep(wait);
@@ -184,6 +221,15 @@ impl Device for Pci {
                 std::hint::spin_loop();
             }
         }
+    }
+
+    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+        // Nothing to wait for is nothing to wait long for: zero clocks only ask whether it could be waited for.
+        let time = if clocks == 0 { Duration::ZERO } else { self.time(clocks).max(SHORTEST_WAIT) };
+        let Some(interrupt) = &mut self.interrupt else { return Ok(Waited::Unsupported) };
+        let came = interrupt.wait(time);
+        let came = came.map_err(DeviceError::io(format!("{}: waiting for its interrupt", self.name)))?;
+        Ok(if came { Waited::Came } else { Waited::TimedOut })
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {

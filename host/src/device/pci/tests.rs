@@ -210,6 +210,13 @@ fn the_xdma_drivers_files() {
 }
 
 #[test]
+fn a_bar_alone_has_no_interrupt() {
+    let mut board = Tree::whole().open().unwrap();
+    assert_eq!(board.wait_interrupt(0).unwrap(), Waited::Unsupported);
+    assert!(!board.has_dma());
+}
+
+#[test]
 fn vfio_without_an_iommu_is_explained() {
     let text = Pci::vfio(&Tree::whole().sysfs(), ADDRESS).err().unwrap().to_string();
     assert!(text.contains("no IOMMU group") && text.contains("use pci: instead"), "{text}");
