@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Another size of BAR 0 than the engine needs, for testing drivers
     #[arg(long, value_name = "BYTES")]
     bar_bytes: Option<u32>,
+    /// Let the card fetch uploads from the guest's memory by itself, which the card as it is built cannot
+    #[arg(long)]
+    dma: bool,
     /// End when the first client has gone
     #[arg(long)]
     once: bool,
@@ -50,6 +53,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let mut card = Card::new(Map::new(&config).size);
     (card.vendor, card.device) = args.id.unwrap_or((card.vendor, card.device));
     card.bar_bytes = args.bar_bytes.unwrap_or(card.bar_bytes);
+    card.dma = args.dma;
     let mut emulator = Emulator::new(&args.socket, card, device).map_err(Failure::input)?;
     console.say(format!(
         "{:04x}:{:04x}, BAR 0 of {} bytes, {name} behind it, on {}",
@@ -75,8 +79,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         match told.recv_timeout(Duration::from_millis(100)) {
             Ok(Ok(counts)) => {
                 let text = format!(
-                    "{} words read, {} written, {} refused",
-                    counts.read, counts.written, counts.refused
+                    "{} words read, {} written, {} fetched, {} refused, {} interrupts",
+                    counts.read, counts.written, counts.fetched, counts.refused, counts.interrupts
                 );
                 console.say(format!("a client has gone: {text}"));
                 clients.push(counts);

@@ -1,14 +1,14 @@
 //! The server against the crate's own client, and against nonsense.
 
 use super::*;
-use crate::device::model::ModelDevice;
+use crate::{device::model::ModelDevice, sys::event};
 use nendo_hdl::{
     config::Config,
-    map::{MAGIC, Map, Reg},
+    map::{MAGIC, Map, Reg, Win, command_word},
 };
 use nendo_model::{blocks::Inverse, numbers::Profile};
 use proptest::prelude::*;
-use std::io::Write;
+use std::{io::Write, os::fd::AsRawFd};
 
 const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);
 
@@ -54,6 +54,113 @@ fn a_client_finds_the_card_and_the_engine() {
     assert!(!path.exists());
 }
 
+/// A client of a card in a thread of its own.
+fn connect(card: Card) -> (vfio_user::Client, thread::JoinHandle<Counts>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("card.sock");
+    let mut emulator = Emulator::new(&path, card, model()).unwrap();
+    let served = thread::spawn(move || emulator.serve().unwrap());
+    (vfio_user::Client::new(&path).unwrap(), served, folder)
+}
+
+fn set(client: &mut vfio_user::Client, region: u32, address: u32, value: u32) {
+    client.region_write(region, address.into(), &value.to_le_bytes()).unwrap();
+}
+
+fn get(client: &mut vfio_user::Client, region: u32, address: u32) -> u32 {
+    let mut data = [0; 4];
+    client.region_read(region, address.into(), &mut data).unwrap();
+    word(&data)
+}
+
+#[test]
+fn an_interrupt_is_a_level_that_masks_itself() {
+    const CLEAR: u32 = 4;
+    let (mut client, served, _folder) = connect(card());
+    assert_eq!(get(&mut client, vfio::VFIO_PCI_CONFIG_REGION_INDEX, 0x3c), space::INTERRUPT_PIN);
+    let index = vfio::VFIO_PCI_INTX_IRQ_INDEX;
+    assert_eq!(client.get_irq_info(index).unwrap().count, 1);
+    assert_eq!(client.get_irq_info(vfio::VFIO_PCI_MSI_IRQ_INDEX).unwrap().count, 0);
+    let event = event::counter().unwrap();
+    let come = || event::wait(&event, Duration::from_secs(10)).unwrap();
+    let silent = || !event::wait(&event, Duration::from_millis(20)).unwrap();
+    let trigger = vfio::VFIO_IRQ_SET_DATA_EVENTFD | vfio::VFIO_IRQ_SET_ACTION_TRIGGER;
+    client.set_irqs(index, trigger, 0, 1, &[event.as_raw_fd()]).unwrap();
+    let unmask = |client: &mut vfio_user::Client| {
+        let flags = vfio::VFIO_IRQ_SET_DATA_NONE | vfio::VFIO_IRQ_SET_ACTION_UNMASK;
+        client.set_irqs(index, flags, 0, 1, &[]).unwrap();
+    };
+    let command = command_word(CLEAR);
+    // Not switched on in the engine: nothing comes, however often it is asked.
+    set(&mut client, 0, Reg::Command.address(), command);
+    while get(&mut client, 0, Reg::Status.address()) != 0 {}
+    assert_eq!(get(&mut client, 0, Reg::Interrupt.address()), 1);
+    assert!(silent());
+    set(&mut client, 0, Reg::Interrupt.address(), 1);
+    set(&mut client, 0, Reg::InterruptEnable.address(), 1);
+    // Nobody asks, and it comes all the same.
+    set(&mut client, 0, Reg::Command.address(), command);
+    assert!(come());
+    // Masked it is silent; unmasked it comes again until it is acknowledged.
+    get(&mut client, 0, 0);
+    assert!(silent());
+    unmask(&mut client);
+    assert!(come());
+    set(&mut client, 0, Reg::Interrupt.address(), 1);
+    unmask(&mut client);
+    assert!(silent());
+    // And once more, until the client wants no more of it.
+    set(&mut client, 0, Reg::Command.address(), command);
+    assert!(come());
+    let off = vfio::VFIO_IRQ_SET_DATA_NONE | vfio::VFIO_IRQ_SET_ACTION_TRIGGER;
+    client.set_irqs(index, off, 0, 0, &[]).unwrap();
+    set(&mut client, 0, Reg::Command.address(), command);
+    assert!(silent());
+    drop(client);
+    assert_eq!(served.join().unwrap().interrupts, 3);
+}
+
+#[test]
+fn the_card_fetches_words_where_it_is_asked_to() {
+    use crate::device::pci::dma::Register;
+    use std::os::unix::fs::FileExt;
+    let config = vfio::VFIO_PCI_CONFIG_REGION_INDEX;
+    let (mut client, served, _folder) = connect(Card { dma: true, ..card() });
+    set(&mut client, config, 0x14, u32::MAX);
+    assert_eq!(get(&mut client, config, 0x14), !(DMA_BYTES - 1));
+    let window = Map::new(&CONFIG).window(Win::Edge).base;
+    let values: Vec<u32> = (0..100).map(|k| (k * 0x10001) & 0x00ff_ffff).collect();
+    let file = tempfile::tempfile().unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    file.write_all_at(&bytes, 4096).unwrap();
+    client.dma_map(4096, 0x5000, 400, file.as_raw_fd()).unwrap();
+    let fetch = |client: &mut vfio_user::Client, from: u32, words: u32, to: u32| {
+        for (register, value) in
+            [(Register::AddressLow, from), (Register::Words, words), (Register::To, to), (Register::Go, 1)]
+        {
+            set(client, 1, register as u32, value);
+        }
+        get(client, 1, Register::Status as u32)
+    };
+    assert_eq!(fetch(&mut client, 0x5000, 100, window), Status::Unreachable as u32, "no bus master yet");
+    set(&mut client, config, 4, space::MEMORY_ENABLE | BUS_MASTER);
+    assert_eq!(fetch(&mut client, 0x5000, 100, window), Status::Done as u32);
+    for k in 0..50 {
+        // An edge's numbers have ten bits each.
+        assert_eq!(get(&mut client, 0, window + 8 * k), values[2 * k as usize] & 0x0fff_ffff, "edge {k}");
+    }
+    assert_eq!(fetch(&mut client, 0x5004, 100, window), Status::Unreachable as u32);
+    assert_eq!(fetch(&mut client, 0x5000, 1, Reg::Magic.address()), Status::Refused as u32);
+    assert_eq!(fetch(&mut client, 0x5000, 1, card().bar_bytes), Status::Invalid as u32);
+    drop(client);
+    assert_eq!(served.join().unwrap().fetched, 101);
+    // The card as it is built has none of it.
+    let (mut client, _served, _folder) = connect(card());
+    set(&mut client, config, 0x14, u32::MAX);
+    set(&mut client, config, 4, u32::MAX);
+    assert_eq!((get(&mut client, config, 0x14), get(&mut client, config, 4) & BUS_MASTER), (0, 0));
+}
+
 #[test]
 fn sockets_left_behind_are_replaced_and_used_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,8 +203,8 @@ proptest! {
         bytes in 0usize..20, value: u8) {
         let mut backend = Backend::new(card(), model());
         let mut data = vec![value; bytes];
-        let read = backend.region_read(region, offset, &mut data).is_ok();
-        let written = backend.region_write(region, offset, &data).is_ok();
+        let read = backend.read(region, offset, &mut data).is_ok();
+        let written = backend.write(region, offset, &data).is_ok();
         prop_assert_eq!(read, written);
         prop_assert!(!read || region == vfio::VFIO_PCI_CONFIG_REGION_INDEX || region == 0);
     }
