@@ -1,13 +1,17 @@
 //! `nendo board guest`: the first process of a virtual machine, which tries the card there and switches off.
 //!
-//! Everything is as on a real machine: the kernel has enumerated the card, sysfs shows it, its BAR is mapped.
+//! Everything is as on a real machine: the kernel has enumerated the card, sysfs shows it, its BAR is mapped. With
+//! `--vfio` it is given to VFIO, and everything is tried twice: polled and by interrupt, through the BAR and by DMA.
 
 use super::{Console, Failure};
 use crate::{
-    board::{Board, selftest::selftest},
+    board::{Board, Completion, selftest::selftest},
     device::{
         Device,
-        pci::{Pci, sysfs::Sysfs},
+        pci::{
+            Pci,
+            sysfs::{PciDevice, Sysfs},
+        },
     },
     engine::{BoardEngine, Engine},
     sys::machine,
@@ -35,10 +39,20 @@ pub(super) struct Args {
     /// Leave the self-test out
     #[arg(long)]
     no_selftest: bool,
+    /// Take the card through VFIO, with interrupts and DMA
+    #[arg(long)]
+    vfio: bool,
+    /// Wait for its interrupt, whether it has one or not
+    #[arg(long)]
+    interrupt: bool,
 }
 
 /// Steps between two looks at the card: a link that is lost is noticed soon.
 const AT_A_TIME: u64 = 20;
+/// Runs that are timed: how many, of how many steps.
+const TIMED: [(u64, u64); 2] = [(100, 1), (1, 100)];
+/// Kernel modules that the machine brings along, in the order of their names.
+const MODULES: &str = "/modules";
 
 /// Tries the card, prints one line that begins with `guest:`, and switches the machine off.
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
@@ -65,10 +79,16 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
             fs::read_dir("/sys/bus/pci/devices").into_iter().flatten().flatten().map(ids).collect();
         return Err(anyhow!("no nendo board on the PCI bus; there are {}", ids.join(", ")));
     };
-    // No driver has done it.
-    fs::write(found.path.join("enable"), "1").context("switching the device on")?;
-    let mut device = Pci::sysfs(&sysfs, found.address, 0)?;
+    let mut device = if args.vfio {
+        give_to_vfio(found)?;
+        Pci::vfio(&sysfs, found.address)?
+    } else {
+        // No driver has done it.
+        fs::write(found.path.join("enable"), "1").context("switching the device on")?;
+        Pci::sysfs(&sysfs, found.address, 0)?
+    };
     let name = device.name();
+    let dma = device.has_dma();
     let read_us = median_us(|| device.read(0).map(drop))?;
     let board = Board::open(device)?;
     let mut tested = None;
@@ -82,18 +102,43 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
         tested = Some(report.words);
         board
     };
+    board.device().use_dma(false);
     let (up, down) = rates(&mut board)?;
+    board.device().use_dma(true);
+    let fetched = if dma { Some(rates(&mut board)?.0) } else { None };
+    println!("guest: BAR: {up:.0} words/s up, {down:.0} down; a read takes {read_us:.0} us");
+    if let Some(fetched) = fetched {
+        println!("guest: DMA: {fetched:.0} words/s up");
+    }
     let config = *board.config();
     let image = Image::new(&Scene::open(&args.scene)?, config.profile, config.inverse)?;
-    let mut engine = BoardEngine::new(board, image, None)?;
-    println!("guest: running");
-    let started = Instant::now();
-    let mut left = args.steps;
-    while left > 0 {
-        let now = left.min(AT_A_TIME);
-        engine.run(now)?;
-        left -= now;
-        std::thread::sleep(Duration::from_millis(args.rest));
+    let mut ways = Vec::new();
+    let mut digest = None;
+    for (on, how) in
+        [(!args.interrupt, Completion::Poll), (args.vfio || args.interrupt, Completion::Interrupt)]
+    {
+        if !on {
+            continue;
+        }
+        board.set_completion(how)?;
+        let mut engine = BoardEngine::new(board, image.clone(), None)?;
+        println!("guest: running");
+        let mut left = args.steps;
+        while left > 0 {
+            let now = left.min(AT_A_TIME);
+            engine.run(now)?;
+            left -= now;
+            std::thread::sleep(Duration::from_millis(args.rest));
+        }
+        let found = engine.state_digest()?;
+        anyhow::ensure!(
+            digest.get_or_insert_with(|| found.clone()) == &found,
+            "{how:?} gives another digest"
+        );
+        for runs in TIMED {
+            ways.push(timed(&mut engine, runs)?);
+        }
+        board = engine.into_board();
     }
     Ok(json!({
         "device": name,
@@ -101,12 +146,58 @@ fn try_card(args: &Args) -> anyhow::Result<Value> {
         "selftest_words": tested,
         "scene": args.scene,
         "steps": args.steps,
-        "state_digest": engine.state_digest()?,
-        "link_retries": engine.link_retries(),
-        "run_s": started.elapsed().as_secs_f64(),
+        "state_digest": digest,
+        "link_retries": board.retries(),
+        "completion": ways,
         "read_us": read_us,
         "bar_write_words_per_s": up,
         "bar_read_words_per_s": down,
+        "dma_words_per_s": fetched,
+    }))
+}
+
+/// Loads the modules, and has VFIO's driver take the card.
+fn give_to_vfio(found: &PciDevice) -> anyhow::Result<()> {
+    let mut modules: Vec<_> =
+        fs::read_dir(MODULES).context("modules of VFIO")?.flatten().map(|entry| entry.path()).collect();
+    modules.sort();
+    for module in &modules {
+        machine::load_module(module).with_context(|| format!("loading {}", module.display()))?;
+    }
+    fs::write(found.path.join("driver_override"), "vfio-pci").context("choosing the driver vfio-pci")?;
+    fs::write("/sys/bus/pci/drivers_probe", found.address.to_string()).context("binding to vfio-pci")
+}
+
+/// What waiting costs: so many runs of so many steps each.
+fn timed(engine: &mut BoardEngine<Pci>, (runs, steps): (u64, u64)) -> anyhow::Result<Value> {
+    let reads = engine.board().device().reads();
+    let (started, processor) = (Instant::now(), machine::processor_time());
+    let mut slowest = Duration::ZERO;
+    for _ in 0..runs {
+        let started = Instant::now();
+        engine.run(steps)?;
+        slowest = slowest.max(started.elapsed());
+    }
+    let time = started.elapsed().as_secs_f64();
+    let share = (machine::processor_time() - processor).as_secs_f64() / time;
+    let reads = engine.board().device().reads() - reads;
+    let how = engine.board().completion();
+    let ms = 1e3 * time / runs as f64;
+    let reads = reads as f64 / runs as f64;
+    println!(
+        "guest: {runs} x {steps} steps, {how:?}: {ms:.2} ms a run, {:.0} steps/s, {reads:.1} reads a run, {:.0} % of \
+         the processor",
+        (runs * steps) as f64 / time,
+        100.0 * share
+    );
+    Ok(json!({
+        "how": how,
+        "runs": runs,
+        "steps": steps,
+        "ms_per_run": ms,
+        "slowest_ms": 1e3 * slowest.as_secs_f64(),
+        "reads_per_run": reads,
+        "processor_share": share,
     }))
 }
 
@@ -129,7 +220,7 @@ fn median_us(mut access: impl FnMut() -> Result<(), crate::device::DeviceError>)
     Ok(times[times.len() / 2])
 }
 
-/// Words per second to and from a memory of the engine, through the BAR. The sums are taken up again afterwards.
+/// Words per second to and from a memory of the engine. The sums are taken up again afterwards.
 fn rates(board: &mut Board<Pci>) -> anyhow::Result<(f64, f64)> {
     let base = Map::new(board.config()).window(Win::Edge).base;
     let mut words = vec![0; 2048];
