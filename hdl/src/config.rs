@@ -1,6 +1,6 @@
 //! What is built: number contract, inverse form and memory sizes.
 
-use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile};
+use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile, schedule::Schedule};
 use serde::Serialize;
 
 /// Words of a block memory as the engine counts them: 1024 of 18 bits.
@@ -13,16 +13,21 @@ pub struct Config {
     pub profile: Profile,
     /// Circuit of the inverse length.
     pub inverse: Inverse,
-    /// Particles the memories hold, a multiple of [`BLOCK_WORDS`].
+    /// Main modules that share the work.
+    pub modules: u64,
+    /// Particles the memories of a module hold, a multiple of [`BLOCK_WORDS`].
     pub particles: u64,
-    /// Edges the memories hold, a multiple of [`BLOCK_WORDS`].
+    /// Edges the memory of a module holds, a multiple of [`BLOCK_WORDS`].
     pub edges: u64,
     /// Clock in kHz where it is known, else 0. Not part of the hash: the same circuit at another speed.
     pub clock_khz: u32,
 }
 
 impl Config {
-    /// The most particles an edge's numbers can name.
+    /// The most modules an edge's word can name.
+    pub const MAX_MODULES: u64 = 128;
+
+    /// The most particles of a module an edge's word can name.
     pub const MAX_PARTICLES: u64 = 1 << 16;
 
     /// The most edges a map has room for.
@@ -30,20 +35,34 @@ impl Config {
 
     /// The seed's minimal set: 1024 particles and five times as many edges.
     pub const fn minimal(profile: Profile, inverse: Inverse) -> Self {
-        Self { profile, inverse, particles: BLOCK_WORDS, edges: 5 * BLOCK_WORDS, clock_khz: 0 }
+        Self { profile, inverse, modules: 1, particles: BLOCK_WORDS, edges: 5 * BLOCK_WORDS, clock_khz: 0 }
     }
 
-    /// The smallest memories that hold a scene.
-    pub const fn for_scene(profile: Profile, inverse: Inverse, particles: u64, edges: u64) -> Self {
+    /// The smallest memories that hold so many particles and edges in a module.
+    pub const fn holding(self, particles: u64, edges: u64) -> Self {
         let (particles, edges) =
             (particles.next_multiple_of(BLOCK_WORDS), edges.next_multiple_of(BLOCK_WORDS));
-        Self { profile, inverse, particles, edges, clock_khz: 0 }
+        Self { particles, edges, ..self }
+    }
+
+    /// The smallest memories that hold a schedule.
+    pub fn for_schedule(profile: Profile, inverse: Inverse, schedule: &Schedule) -> Self {
+        Self { modules: schedule.modules.len() as u64, ..Self::minimal(profile, inverse) }
+            .holding(schedule.particles.into(), schedule.slots().into())
+    }
+
+    /// Its modules and what each holds, for people.
+    pub fn modules_text(&self) -> String {
+        let Self { modules, particles, edges, .. } = self;
+        let modules = if *modules == 1 { "one module".to_owned() } else { format!("{modules} modules") };
+        format!("{modules} of {particles} particles and {edges} edges")
     }
 
     /// A number that tells configurations apart: everything a host relies on, and the map's version.
     pub fn hash(&self) -> u64 {
         let words = (self.profile.numbers(), crate::map::VERSION);
-        let text = format!("{}|{}|{}|{}|{words:?}", self.profile, self.inverse, self.particles, self.edges);
+        let Self { profile, inverse, modules, particles, edges, .. } = self;
+        let text = format!("{profile}|{inverse}|{modules}|{particles}|{edges}|{words:?}");
         u64::from_str_radix(&hex_digest(text.as_bytes())[..16], 16).unwrap_or_default()
     }
 

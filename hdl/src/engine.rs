@@ -1,9 +1,10 @@
-//! The engine: an AXI4-Lite slave, the registers, the sequencer and a main module.
+//! The engine: an AXI4-Lite slave, the registers, the sequencer and the main modules with their exchange.
 //!
 //! ```text
-//!  AXI4-Lite --> axi --> register_bus --> sequencer --> main_module
-//!                             |                             ^
-//!                             +------- windows -------------+
+//!  AXI4-Lite --> axi --> register_bus --> sequencer --> main_module 0, 1, ...
+//!                             |                            ^        |
+//!                             +------- windows ------------+        v
+//!                                                          +--- exchange
 //! ```
 
 use crate::{
@@ -13,10 +14,11 @@ use crate::{
         register_bus::{bus_address_bits, register_bus},
     },
     config::Config,
-    main_module::{main_module, pauses},
-    map::{Access, Map, Way},
-    rtl::{Build, Direction, Module, Net},
-    sequencer::sequencer,
+    exchange::exchange,
+    main_module::{Stages, main_module, widths},
+    map::{Access, Map, Way, Win},
+    rtl::{Build, Direction, Module, Net, Outputs},
+    sequencer::{Pauses, sequencer},
 };
 use nendo_model::cycles::Depths;
 use std::rc::Rc;
@@ -84,13 +86,13 @@ pub fn engine(config: &Config) -> Module {
     // A clock late, out of the decoder's way.
     let command = b.state_reg("command_late", &bus.get("command_do"));
     let [start, stop, clear] = [0, 1, 2].map(|bit| b.bit(&command, bit));
-    let pauses = pauses(config);
-    let predicted = Depths::of(config.profile, config.inverse);
+    let depths = Stages::of(config).depths();
     assert_eq!(
-        (predicted.element, predicted.particle),
-        (pauses.drain, pauses.settle),
-        "the model predicts other depths"
+        depths,
+        Depths::of(config.profile, config.inverse),
+        "the model predicts other depths than the pipelines have"
     );
+    let pauses = Pauses { drain: depths.element, settle: depths.particle, finish: 8 };
     let (particle_bits, edge_bits) = (address_bits(config.particles), address_bits(config.edges));
     let sequence = b.instance(
         "sequencer",
@@ -103,43 +105,14 @@ pub fn engine(config: &Config) -> Module {
             ("halt", &bus.get("halt")),
             ("steps", &bus.get("steps")),
             ("particles", &bus.get("particles")),
-            ("edges", &bus.get("edges")),
+            ("slots", &bus.get("slots")),
+            ("left", &bus.get("left")),
         ],
     );
     b.drive(&idle, &sequence.get("idle"));
 
-    b.comment("main module");
-    let tables = ["element_extension", "element_rate", "element_damper"];
-    let writes = tables.map(|name| bus.get(&format!("{name}_write")));
-    let table_write = b.concat(&[&writes[2], &writes[1], &writes[0]]);
-    let mut main_inputs: Vec<(String, Net)> = vec![
-        ("element_table_write".into(), table_write),
-        // The tables lie side by side: item and data are the same for all.
-        ("element_table_class".into(), bus.get("element_extension_item")),
-        ("element_table_d".into(), bus.get("element_extension_d")),
-        ("mass_table_write".into(), bus.get("mass_table_write")),
-        ("mass_table_class".into(), bus.get("mass_table_item")),
-        ("mass_table_d".into(), bus.get("mass_table_d")),
-    ];
-    for name in ["idle", "element_valid", "element_index", "particle_valid", "clear_valid", "particle_index"]
-    {
-        main_inputs.push((name.into(), sequence.get(name)));
-    }
-    for name in ["step_constant", "position_shift", "extension_shift", "force_limit"] {
-        main_inputs.push((name.into(), bus.get(name)));
-    }
-    for name in ["position", "velocity", "external", "edge"] {
-        for part in ["item", "write", "d"] {
-            let port = format!("{name}_{part}");
-            let net = bus.get(&port);
-            main_inputs.push((port, net));
-        }
-    }
-    for name in ["display_item", "force_start_item", "force_end_item"] {
-        main_inputs.push((name.into(), bus.get(name)));
-    }
-    let inputs: Vec<(&str, &Net)> = main_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
-    let main = b.instance("main_module", &Rc::new(main_module(config)), &inputs);
+    b.comment("main modules");
+    let modules = Modules::place(&mut b, &map, &bus, &sequence);
 
     b.comment("sums of everything that is stored and fetched: one addition per clock");
     let address = b.zero_extend(&bus.get("access_address"), 32);
@@ -186,16 +159,133 @@ pub fn engine(config: &Config) -> Module {
             "steps_done" => sequence.get("steps_done"),
             "cycles_low" => b.slice(&cycles, 0, 32),
             "cycles_high" => b.slice(&cycles, 32, 32),
-            "overflow_set" => main.get("overflow"),
+            "overflow_set" => modules.overflow.clone(),
             "interrupt_set" => ended.clone(),
             "commands_seen" => commands_seen.clone(),
             "write_sum_low" => written.0.clone(),
             "write_sum_high" => written.1.clone(),
             "read_sum_low" => read.0.clone(),
             "read_sum_high" => read.1.clone(),
-            _ => main.get(&port),
+            _ => modules.read(&mut b, &map, &bus, &port),
         };
         b.drive(&net, &source);
     }
     b.finish()
+}
+
+/// The main modules and what they are connected by.
+struct Modules {
+    outputs: Vec<Outputs>,
+    overflow: Net,
+}
+
+impl Modules {
+    fn place(b: &mut Build, map: &Map, bus: &Outputs, sequence: &Outputs) -> Self {
+        let config = &map.config;
+        let widths = widths(config);
+        let module = Rc::new(main_module(config));
+        let tables = ["element_extension", "element_rate", "element_damper"];
+        let writes = tables.map(|name| bus.get(&format!("{name}_write")));
+        let table_write = b.concat(&[&writes[2], &writes[1], &writes[0]]);
+        let mut common: Vec<(String, Net)> = vec![
+            ("element_table_write".into(), table_write),
+            // The tables lie side by side: item and data are the same for all.
+            ("element_table_class".into(), bus.get("element_extension_item")),
+            ("element_table_d".into(), bus.get("element_extension_d")),
+            ("mass_table_write".into(), bus.get("mass_table_write")),
+            ("mass_table_class".into(), bus.get("mass_table_item")),
+            ("mass_table_d".into(), bus.get("mass_table_d")),
+        ];
+        for name in ["idle", "restart", "element_valid", "element_index", "particle_valid", "clear_valid"] {
+            common.push((name.into(), sequence.get(name)));
+        }
+        for name in ["halt", "particles", "step_constant", "position_shift", "extension_shift", "force_limit"]
+        {
+            common.push((name.into(), bus.get(name)));
+        }
+        for window in map.windows.iter().filter(|w| w.base >= map.span()) {
+            let name = window.name.name();
+            common.push((format!("{name}_item"), bus.get(&format!("{name}_item"))));
+            if window.way != Way::ReadOnly {
+                common.push((format!("{name}_d"), bus.get(&format!("{name}_d"))));
+            }
+        }
+        let exchanged = [
+            ("asked", 1),
+            ("asked_number", widths.number),
+            ("other", widths.words),
+            ("added", widths.force),
+            ("added_complement", 1),
+        ];
+        let (mut outputs, mut forward) = (Vec::new(), Vec::new());
+        for m in 0..config.modules {
+            b.comment(&format!("module {m}"));
+            let mut inputs = common.clone();
+            for window in map.windows.iter().filter(|w| w.base >= map.span() && w.way != Way::ReadOnly) {
+                let port = format!("{}_write", window.name.name());
+                let write = match map.module_bits() {
+                    0 => bus.get(&port),
+                    bits => {
+                        let me = b.constant(m as i64, bits);
+                        let mine = b.eq(&bus.get("module_number"), &me);
+                        b.and(&bus.get(&port), &mine)
+                    }
+                };
+                inputs.push((port, write));
+            }
+            for (name, bits) in exchanged {
+                let net = b.forward(&format!("{name}_{m}"), bits);
+                inputs.push((name.into(), net.clone()));
+                forward.push((format!("{name}_{m}"), net));
+            }
+            let inputs: Vec<(&str, &Net)> = inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
+            outputs.push(b.instance(&format!("main_module_{m}"), &module, &inputs));
+        }
+
+        b.comment("between them");
+        let asks = ["ask_valid", "ask_module", "ask_number", "answer", "given", "given_complement"];
+        let several = |name: &&str| config.modules > 1 || *name != "ask_module";
+        let inputs: Vec<(String, Net)> = outputs
+            .iter()
+            .enumerate()
+            .flat_map(|(m, from)| {
+                asks.iter()
+                    .filter(|name| several(name))
+                    .map(move |name| (format!("{name}_{m}"), from.get(name)))
+            })
+            .collect();
+        let inputs: Vec<(&str, &Net)> = inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
+        let between = b.instance("exchange", &Rc::new(exchange(&widths)), &inputs);
+        for (name, net) in forward {
+            b.drive(&net, &between.get(&name));
+        }
+        let overflow: Vec<Net> = outputs.iter().map(|m| m.get("overflow")).collect();
+        let overflow = overflow[1..].iter().fold(overflow[0].clone(), |all, one| b.or(&all, one));
+        let overflow = b.state_reg("overflow_found", &overflow);
+        Self { outputs, overflow }
+    }
+
+    /// What a window reads: a clock late, the word of the module that is asked.
+    fn read(&self, b: &mut Build, map: &Map, bus: &Outputs, port: &str) -> Net {
+        let module = (map.module_bits() > 0).then(|| bus.get("module_number"));
+        let mut of = |port: &str| {
+            let words: Vec<Net> = self.outputs.iter().map(|m| m.get(port)).collect();
+            b.choose(module.as_ref(), &words)
+        };
+        if port != format!("{}_q", Win::Force.name()) {
+            let word = of(port);
+            return b.state_reg(&format!("{port}_late"), &word);
+        }
+        // The two parts of a sum.
+        let (even, odd) = (of("force_even_q"), of("force_odd_q"));
+        let bits = even.bits() / 3;
+        let sums: Vec<Net> = (0..3)
+            .map(|k| {
+                let [even, odd] = [&even, &odd].map(|word| b.slice(word, k * bits, bits));
+                b.add(&even, &odd)
+            })
+            .collect();
+        let word = b.concat(&[&sums[2], &sums[1], &sums[0]]);
+        b.state_reg(&format!("{port}_late"), &word)
+    }
 }

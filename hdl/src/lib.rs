@@ -8,6 +8,7 @@ pub mod bus;
 pub mod config;
 pub mod design;
 pub mod engine;
+pub mod exchange;
 pub mod main_module;
 pub mod map;
 pub mod mpm;

@@ -1,18 +1,22 @@
 //! A main module: the memories of a part of the object, with TEM and MPM between them.
 //!
 //! ```text
-//!  element mode                                     particle mode
-//!  edge number --> edge memory                      particle number --> position, velocity, external force
-//!                    | start, end                                        force memories (cleared)
-//!                    v                                                     |
-//!            position, velocity                                            v
-//!                    |                                                    MPM
-//!                    v                                                     |
-//!                   TEM --> force memories                                 v
-//!                    +----> edge memory (new extension)      position, velocity, display copy
+//!  slot number --> edge memory --> other particle ----------> exchange --> its words --+
+//!                    |  owner's number                                                 v
+//!                    +----> position, velocity --> held for all edges of an owner --> TEM
+//!                                                                                      |
+//!       force memories, even and odd <--- others' forces <--- exchange <--- force -----+
+//!                    |            ^------ an owner's forces, summed in a register -----+
+//!                    v                                                                 |
+//!    external --->  MPM --> position, velocity, display copy        new extension -----+--> edge memory
 //! ```
-//! Positions and velocities: port a is read by starts (element mode) and particles, port b by ends, written by
-//! MPM, and used by the bus while idle. External forces and the display copy have a port for the bus alone.
+//! A slot may hold an edge and begin the move of a particle; the plan ([`nendo_model::schedule`]) has seen to it that
+//! no two want the same port, and the module follows it blindly.
+//! - Positions and velocities: port a is read for others' edges, and by particles in particle mode. Port b is read by
+//!   owners and by particles in element mode, written by MPM, and used by the bus while idle.
+//! - Forces: in even clocks the even memory takes the force from the exchange and the odd one has time to give a
+//!   particle's sum to MPM, or to take an owner's; in odd clocks it is the other way round.
+//! - External forces and the display copy have a port for the bus alone.
 
 use crate::{
     blocks::{
@@ -21,47 +25,38 @@ use crate::{
         ram::{READ_LATENCY, address_bits, ram},
     },
     config::Config,
+    exchange::{ANSWER, Widths},
     map::{Map, Win},
     mpm::{self, mpm},
     rtl::{Build, Module, Net, Outputs},
-    sequencer::Pauses,
     tem::{self, TABLES, TemLatency, tem},
 };
-use nendo_model::overflow::Source;
+use nendo_model::{cycles::Depths, numbers::State, overflow::Source};
 use std::rc::Rc;
 
-/// Clocks from an edge's number to its operands at TEM: edge memory, then particle memories.
-const ELEMENT_FRONT: u32 = 2 * READ_LATENCY;
-/// Clocks from a particle's number to its operands at MPM: the force memories are the slowest.
-const PARTICLE_FRONT: u32 = LOOP;
+/// The stage of a slot's word, and of its request to the exchange.
+const SLOT: u32 = READ_LATENCY;
+/// The stage of an owner's number at the memories, and of a particle's at the force memories.
+const NUMBER: u32 = SLOT + 1;
+/// The stage of an edge's operands at TEM.
+const ELEMENT: u32 = SLOT + ANSWER;
+/// The stage of a particle's forces at MPM: the odd memory gives its part a clock after the even one.
+const PARTICLE: u32 = NUMBER + 1 + LOOP;
 
-/// The pauses a configuration's pipelines need.
-///
-/// A particle may be issued as soon as its read of the force memories comes after the last addition's; the
-/// accumulator forwards what is still on its way. The next step's first edge may be issued as soon as its read
-/// of the positions comes after the last particle's write.
-pub fn pauses(config: &Config) -> Pauses {
-    let latency = TemLatency::of(&tem(config.profile, config.inverse));
-    let particle = mpm(config.profile).latency("overflow");
-    let pauses = Pauses {
-        drain: ELEMENT_FRONT + latency.force - READ_LATENCY,
-        settle: PARTICLE_FRONT + particle - READ_LATENCY,
-        finish: 8,
-    };
-    // Even a single edge and particle: an extension is written before it is read again.
-    let shortest = 2 + pauses.drain + pauses.settle;
-    assert!(shortest > ELEMENT_FRONT + latency.u_next, "an extension would be read before it is written");
-    pauses
-}
-
-/// Clocks from an item's number to its words in memory: where to look in a waveform.
+/// When things happen to a slot, in clocks after its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages {
-    /// From an edge to its force in the sums.
+    /// Its force leaves TEM.
+    tem_force: u32,
+    /// Its forces are at the force memories' addresses.
+    add: u32,
+    /// Its force is in the sums.
     pub force: u32,
-    /// From an edge to its new extension.
+    /// Its new extension is written.
     pub extension: u32,
-    /// From a particle to its new position and velocity.
+    /// The particle that moves with it is read.
+    read: u32,
+    /// The particle's new position and velocity are written.
     pub particle: u32,
 }
 
@@ -69,11 +64,43 @@ impl Stages {
     /// The stages of a configuration.
     pub fn of(config: &Config) -> Self {
         let latency = TemLatency::of(&tem(config.profile, config.inverse));
+        // The exchange takes a clock; a value is added as late as the memory has read.
+        let tem_force = ELEMENT + latency.force;
+        let add = tem_force + 1 - READ_LATENCY;
         Self {
-            force: ELEMENT_FRONT + latency.force + LOOP - READ_LATENCY,
-            extension: ELEMENT_FRONT + latency.u_next,
-            particle: PARTICLE_FRONT + mpm(config.profile).latency("overflow"),
+            tem_force,
+            add,
+            force: add + LOOP,
+            extension: ELEMENT + latency.u_next,
+            read: PARTICLE + mpm::state_stage(config.profile) - READ_LATENCY,
+            particle: PARTICLE + mpm(config.profile).latency("overflow"),
         }
+    }
+
+    /// The depths a plan must keep.
+    ///
+    /// # Panics
+    /// If an extension would be read again before it is written.
+    pub fn depths(&self) -> Depths {
+        let depths =
+            Depths { element: self.add - NUMBER, particle: self.particle - NUMBER, read: self.read - NUMBER };
+        assert!(
+            depths.cycles_per_step(1, 1) > u64::from(self.extension),
+            "an extension would be read before it is written"
+        );
+        depths
+    }
+}
+
+/// What a configuration's modules exchange.
+pub fn widths(config: &Config) -> Widths {
+    let n = config.profile.numbers();
+    Widths {
+        modules: config.modules,
+        number: address_bits(config.particles),
+        words: 3 * (n.x.operand_bits() + n.v.operand_bits()),
+        force: 3 * n.edge_force.bits,
+        latency: Stages::of(config).tem_force - SLOT,
     }
 }
 
@@ -102,27 +129,70 @@ fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {
     (0..window.fields.len()).map(|k| b.slice(word, window.memory_low(k), window.fields[k].bits)).collect()
 }
 
+/// A field of a slot's word.
+fn slot_field(b: &mut Build, map: &Map, word: &Net, name: &str) -> Net {
+    let window = map.window(Win::Edge);
+    let k = window.fields.iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no field {name}"));
+    b.slice(word, window.memory_low(k), window.fields[k].bits)
+}
+
 fn three(nets: &[Net]) -> [Net; 3] {
     std::array::from_fn(|k| nets[k].clone())
+}
+
+/// Three parts of a word, the first lowest.
+fn thirds(b: &mut Build, word: &Net) -> [Net; 3] {
+    let bits = word.bits() / 3;
+    std::array::from_fn(|k| b.slice(word, k as u32 * bits, bits))
+}
+
+fn joined(b: &mut Build, [x, y, z]: &[Net; 3]) -> Net {
+    b.concat(&[z, y, x])
+}
+
+/// The operands of a stored vector.
+fn cut(b: &mut Build, map: &Map, window: Win, word: &Net, state: State) -> Net {
+    let stored = three(&fields(b, map, window, word));
+    let parts = stored.map(|c| b.slice(&c, state.residual, state.operand_bits()));
+    joined(b, &parts)
+}
+
+/// What an edge reads of a particle: position and velocity operands in one word.
+fn operands(b: &mut Build, map: &Map, x: &Net, v: &Net) -> Net {
+    let n = map.config.profile.numbers();
+    let (x, v) = (cut(b, map, Win::Position, x, n.x), cut(b, map, Win::Velocity, v, n.v));
+    b.concat(&[&v, &x])
+}
+
+/// A vector, or its complement: with a carry, what is to be subtracted.
+fn complemented(b: &mut Build, vector: &Net, complement: &Net) -> Net {
+    let inverted = b.not(vector);
+    b.mux(complement, &inverted, vector)
 }
 
 /// The module of a configuration.
 pub fn main_module(config: &Config) -> Module {
     let n = config.profile.numbers();
     let map = Map::new(config);
+    let stages = Stages::of(config);
     let (particle_bits, edge_bits) = (address_bits(config.particles), address_bits(config.edges));
-    let mut b = Build::new("main_module", "The memories of the object, with TEM and MPM between them.");
+    let mut b =
+        Build::new("main_module", "The memories of a part of the object, with TEM and MPM between them.");
 
-    // From the sequencer.
-    // A clock late: it steers many wires. Whoever takes a port in the first clock of a mode must not depend on it.
-    let idle = b.input("idle", 1);
-    let idle = b.state_reg("idle_late", &idle);
-    let element_valid = b.input("element_valid", 1);
-    let element_index = b.input("element_index", edge_bits);
-    let particle_valid = b.input("particle_valid", 1);
-    let clear_valid = b.input("clear_valid", 1);
-    let particle_index = b.input("particle_index", particle_bits);
+    // From the sequencer, a clock late: it steers many wires in many modules.
+    let mut late = |name: &str, bits: u32| {
+        let now = b.input(name, bits);
+        b.state_reg(&format!("{name}_late"), &now)
+    };
+    let idle = late("idle", 1);
+    let restart = late("restart", 1);
+    let element_valid = late("element_valid", 1);
+    let element_index = late("element_index", edge_bits);
+    let particle_valid = late("particle_valid", 1);
+    let clear_valid = late("clear_valid", 1);
     // Constants of a run.
+    let halt = b.input("halt", 1);
+    let particles = b.input("particles", particle_bits + 1);
     let step_constant = b.input("step_constant", ENTRY_BITS);
     let position_shift = b.input("position_shift", 4);
     let extension_shift = b.input("extension_shift", 4);
@@ -148,23 +218,30 @@ pub fn main_module(config: &Config) -> Module {
     let external_bus = bus(&mut b, Win::External);
     let edge_bus = bus(&mut b, Win::Edge);
     let display_item = b.input("display_item", particle_bits);
-    let start_item = b.input("force_start_item", particle_bits);
-    let end_item = b.input("force_end_item", particle_bits);
+    let force_item = b.input("force_item", particle_bits);
+    // From the exchange.
+    let exchanged = widths(config);
+    let asked = b.input("asked", 1).at_stage(NUMBER);
+    let asked_number = b.input("asked_number", particle_bits).at_stage(NUMBER);
+    let other = b.input("other", exchanged.words).at_stage(ELEMENT);
+    let added = b.input("added", exchanged.force).at_stage(stages.tem_force + 1);
+    let added_complement = b.input("added_complement", 1).at_stage(stages.tem_force + 1);
 
     let tem_module = Rc::new(tem(config.profile, config.inverse));
     let mpm_module = Rc::new(mpm(config.profile));
     let latency = TemLatency::of(&tem_module);
-    let particle_depth = PARTICLE_FRONT + mpm_module.latency("overflow");
 
-    b.comment("edges: read by number, written back with the new extension");
+    b.comment("slots: read by number, written back with the new extension");
     // The word that is written back comes out of TEM far below; declared here, connected there.
-    let back = Back::declare(&mut b, edge_bits, map.window(Win::Edge).bits());
-    let edge_address = b.mux(&idle, &edge_bus.0, &back.address);
-    let edge_write = b.mux(&idle, &edge_bus.1, &back.write);
-    let edge_d = b.mux(&idle, &edge_bus.2, &back.d);
+    let word_bits = map.window(Win::Edge).bits();
+    let [back_address, back_write, back_d] = [("address", edge_bits), ("write", 1), ("d", word_bits)]
+        .map(|(name, bits)| b.forward(&format!("back_{name}"), bits));
+    let edge_address = b.mux(&idle, &edge_bus.0, &back_address);
+    let edge_write = b.mux(&idle, &edge_bus.1, &back_write);
+    let edge_d = b.mux(&idle, &edge_bus.2, &back_d);
     let edge_ram = b.instance(
         "edge_memory",
-        &Rc::new(ram(map.window(Win::Edge).bits(), config.edges)),
+        &Rc::new(ram(word_bits, config.edges)),
         &[
             ("a_address", &element_index),
             ("b_address", &edge_address),
@@ -172,27 +249,79 @@ pub fn main_module(config: &Config) -> Module {
             ("b_d", &edge_d),
         ],
     );
-    let edge_word = edge_ram.get("a_q").at_stage(READ_LATENCY);
-    let edge = fields(&mut b, &map, Win::Edge, &edge_word);
-    let (u, class, start, end) = (edge[0].clone(), edge[1].clone(), edge[2].clone(), edge[3].clone());
+    let slot = edge_ram.get("a_q").at_stage(SLOT);
+    let mut field = |name: &str| slot_field(&mut b, &map, &slot, name);
+    let (u, class, number) = (field("u"), field("class"), field("other"));
+    let [advance, reversed, last, present, moves] =
+        ["advance", "reversed", "last", "present", "moves"].map(&mut field);
+    let module = (config.modules > 1).then(|| field("module"));
+    let (mut element_mark, mut restart_mark) = (Mark::new(&element_valid), Mark::new(&restart));
+    let (mut particle_mark, mut clear_mark) = (Mark::new(&particle_valid), Mark::new(&clear_valid));
+    let (in_element, resting) = (element_mark.at(&mut b, SLOT), restart_mark.at(&mut b, SLOT));
+    let edge_valid = b.and(&in_element, &present.as_static());
+    let mut edge_mark = Mark::new(&edge_valid);
+    let mut edge_mark_at = |b: &mut Build, stage: u32| edge_mark.at(b, stage - SLOT);
+    b.output("ask_valid", &edge_valid);
+    b.output("ask_number", &number.as_static());
+    if let Some(module) = &module {
+        b.output("ask_module", &module.as_static());
+    }
 
-    b.comment("particles: a for starts and particle mode, b for ends, MPM's results and the bus");
-    let moved = Moved::declare(
-        &mut b,
-        particle_bits,
-        map.window(Win::Position).bits(),
-        map.window(Win::Velocity).bits(),
-    );
-    // The force memories answer last, so the others are asked later: cheaper than to hold their words.
-    let (mut element_mark, mut particle_mark) = (Mark::new(&element_valid), Mark::new(&particle_valid));
-    let later = PARTICLE_FRONT - READ_LATENCY;
-    let later_index = b.until(&particle_index.at_stage(0), later).as_static();
-    let later_valid = particle_mark.at(&mut b, later);
-    let a_address = b.mux(&later_valid, &later_index, &start.as_static());
+    b.comment("the owner's number, and whose turn it is: even in the first clock of a step");
+    let owner = b.state("owner", particle_bits);
+    let further = b.zero_extend(&advance.as_static(), particle_bits);
+    let next_owner = b.add(owner.value(), &further);
+    let next_owner = b.mux(&in_element, &next_owner, owner.value());
+    let before_first = b.constant(-1, particle_bits);
+    let next_owner = b.mux(&resting, &before_first, &next_owner);
+    let owner_number = owner.value().clone();
+    b.set(owner, &next_owner);
+    let first = b.any(&advance);
+    let turn = b.state("odd_turn", 1);
+    let (other_turn, awake) = (b.not(turn.value()), b.not(&resting));
+    let next_turn = b.and(&other_turn, &awake);
+    // The turn of the slot whose number is at the memories.
+    let odd = b.state_reg("odd_now", turn.value());
+    b.set(turn, &next_turn);
+
+    b.comment("the next particle to be moved");
+    let moved = b.state("moved", particle_bits + 1);
+    let all_moved = b.eq(moved.value(), &particles);
+    let some_left = b.not(&all_moved);
+    let free = b.not(&halt);
+    let may = b.and(&free, &some_left);
+    let in_slot = [in_element, moves.as_static()].iter().fold(may, |all, net| b.and(&all, net));
+    let left = particle_mark.at(&mut b, SLOT);
+    let left = b.and(&left, &some_left);
+    let clearing = clear_mark.at(&mut b, SLOT);
+    let moving = b.or(&in_slot, &left);
+    let taking = b.or(&moving, &clearing);
+    let next_moved = b.increment(moved.value(), &taking);
+    let none_moved = b.constant(0, particle_bits + 1);
+    let next_moved = b.mux(&resting, &none_moved, &next_moved);
+    let particle = b.slice(moved.value(), 0, particle_bits).at_stage(SLOT);
+    b.set(moved, &next_moved);
+    let mut moving_mark = Mark::new(&moving);
+    let (mut in_slot_mark, mut left_mark) = (Mark::new(&in_slot), Mark::new(&left));
+    let mut taking_mark = Mark::new(&taking);
+
+    b.comment("particles: a for others' edges and in particle mode, b for owners, in element mode, for results and the bus");
+    let [new_address, new_write, new_x, new_v] = [
+        ("address", particle_bits),
+        ("write", 1),
+        ("x", map.window(Win::Position).bits()),
+        ("v", map.window(Win::Velocity).bits()),
+    ]
+    .map(|(name, bits)| b.forward(&format!("new_{name}"), bits));
+    let read_number = b.until(&particle, stages.read).as_static();
+    let left_read = left_mark.at(&mut b, stages.read - SLOT);
+    let a_address = b.mux(&left_read, &read_number, &asked_number.as_static());
+    let slot_read = in_slot_mark.at(&mut b, stages.read - SLOT);
+    let own_address = b.mux(&slot_read, &read_number, &owner_number);
+    let own_address = b.mux(&new_write, &new_address, &own_address);
     let port_b = |b: &mut Build, bus: &(Net, Net, Net), d: &Net| {
-        let address = b.mux(&moved.write, &moved.address, &end.as_static());
-        let address = b.mux(&idle, &bus.0, &address);
-        let write = b.mux(&idle, &bus.1, &moved.write);
+        let address = b.mux(&idle, &bus.0, &own_address);
+        let write = b.mux(&idle, &bus.1, &new_write);
         let d = b.mux(&idle, &bus.2, d);
         (address, write, d)
     };
@@ -201,22 +330,23 @@ pub fn main_module(config: &Config) -> Module {
             [("a_address", &a_address), ("b_address", &port.0), ("b_write", &port.1), ("b_d", &port.2)];
         b.instance(name, &Rc::new(ram(bits, config.particles)), &inputs)
     };
-    let position_port = port_b(&mut b, &position_bus, &moved.x);
-    let position_ram = particle_ram(&mut b, "position_memory", moved.x.bits(), &position_port);
-    let velocity_port = port_b(&mut b, &velocity_bus, &moved.v);
-    let velocity_ram = particle_ram(&mut b, "velocity_memory", moved.v.bits(), &velocity_port);
+    let position_port = port_b(&mut b, &position_bus, &new_x);
+    let position_ram = particle_ram(&mut b, "position_memory", new_x.bits(), &position_port);
+    let velocity_port = port_b(&mut b, &velocity_bus, &new_v);
+    let velocity_ram = particle_ram(&mut b, "velocity_memory", new_v.bits(), &velocity_port);
+    let answer = operands(&mut b, &map, &position_ram.get("a_q"), &velocity_ram.get("a_q"));
+    b.output("answer", &answer);
 
-    b.comment("TEM");
-    let operands = |b: &mut Build, word: Net, window: Win, state: nendo_model::numbers::State| {
-        let word = word.at_stage(ELEMENT_FRONT);
-        let stored = three(&fields(b, &map, window, &word));
-        stored.map(|c| b.slice(&c, state.residual, state.operand_bits()))
-    };
-    let x_start = operands(&mut b, position_ram.get("a_q"), Win::Position, n.x);
-    let x_end = operands(&mut b, position_ram.get("b_q"), Win::Position, n.x);
-    let v_start = operands(&mut b, velocity_ram.get("a_q"), Win::Velocity, n.v);
-    let v_end = operands(&mut b, velocity_ram.get("b_q"), Win::Velocity, n.v);
-    let (u_in, class_in) = (b.until(&u, ELEMENT_FRONT), b.until(&class, ELEMENT_FRONT));
+    b.comment("TEM: the owner's words, held for all its edges, and the other's, as start and end");
+    let own = operands(&mut b, &map, &position_ram.get("b_q"), &velocity_ram.get("b_q"));
+    let first_read = b.until(&first, ELEMENT - 1).as_static();
+    let held = b.state("held", exchanged.words);
+    let own = b.mux(&first_read, &own, held.value());
+    let own_held = held.value().at_stage(ELEMENT);
+    b.set(held, &own);
+    let is_reversed = b.until(&reversed, ELEMENT);
+    let start = b.mux(&is_reversed, &other, &own_held);
+    let end = b.mux(&is_reversed, &own_held, &other);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), table_write),
         ("table_class".into(), table_class),
@@ -225,54 +355,106 @@ pub fn main_module(config: &Config) -> Module {
         ("step_shift".into(), step_shift.clone()),
         ("extension_shift".into(), extension_shift),
         ("force_limit".into(), force_limit),
-        ("u".into(), u_in),
-        ("class_number".into(), class_in),
+        ("u".into(), b.until(&u, ELEMENT)),
+        ("class_number".into(), b.until(&class, ELEMENT)),
     ];
-    for (name, nets) in [("x_start", x_start), ("v_start", v_start), ("x_end", x_end), ("v_end", v_end)] {
-        inputs.extend(nets.into_iter().enumerate().map(|(k, net)| (format!("{name}{k}"), net)));
+    let x_bits = 3 * n.x.operand_bits();
+    for (x, v, word) in [("x_start", "v_start", start), ("x_end", "v_end", end)] {
+        for (name, low, bits) in [(x, 0, x_bits), (v, x_bits, exchanged.words - x_bits)] {
+            let vector = b.slice(&word, low, bits);
+            let parts = thirds(&mut b, &vector);
+            inputs.extend(parts.into_iter().enumerate().map(|(k, net)| (format!("{name}{k}"), net)));
+        }
     }
     let inputs: Vec<(&str, &Net)> = inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
     let tem_out = b.instance("tem", &tem_module, &inputs);
     let force = tem_out.get3("force");
+    let force = joined(&mut b, &force);
 
-    b.comment("forces: added at the start and the end of an edge, taken in particle mode");
-    let add_stage = ELEMENT_FRONT + latency.force - READ_LATENCY;
-    let adding = element_mark.at(&mut b, add_stage);
-    let taking = b.or(&particle_valid, &clear_valid);
-    let valid = b.or(&adding.as_static(), &taking);
-    let force_memory = |b: &mut Build, name: &str, number: &Net, bus_item: &Net| -> Outputs {
-        let add = b.until(number, add_stage).as_static();
-        let address = b.mux(&idle, bus_item, &add);
-        let address = b.mux(&taking, &particle_index, &address);
-        let values = force.clone().map(|f| f.as_static());
-        let [x, y, z] = &values;
+    b.comment("a force is the end's, and its opposite the start's");
+    let owner_is_end = b.until(&reversed, stages.tem_force);
+    let given = complemented(&mut b, &force, &owner_is_end);
+    b.output("given", &given.as_static());
+    b.output("given_complement", &owner_is_end.as_static());
+    let owner_is_start = b.not(&owner_is_end);
+    let kept = complemented(&mut b, &force, &owner_is_start).as_static();
+    let kept = thirds(&mut b, &kept);
+    let first_force = b.until(&first, stages.tem_force).as_static();
+    let force_valid = edge_mark_at(&mut b, stages.tem_force);
+    let sum_bits = n.force_sum.bits;
+    let own_sum: [Net; 3] = std::array::from_fn(|k| {
+        let sum = b.state(&format!("own_sum{k}"), sum_bits);
+        let none = b.constant(0, sum_bits);
+        let before = b.mux(&first_force, &none, sum.value());
+        let value = b.sign_extend(&kept[k], sum_bits);
+        let next = b.add_carry(&before, &value, &owner_is_start.as_static());
+        let next = b.mux(&force_valid, &next, sum.value());
+        let now = sum.value().clone();
+        b.set(sum, &next);
+        now
+    });
+
+    b.comment("forces: the other's in turn, the owner's and a particle's out of turn");
+    let adding = {
+        let mut mark = Mark::new(&asked);
+        mark.at(&mut b, stages.add - NUMBER).as_static()
+    };
+    let added_number = b.until(&asked_number, stages.add).as_static();
+    let own_number = b.until(&owner_number.at_stage(NUMBER), stages.add).as_static();
+    let own_adding = edge_mark_at(&mut b, stages.add);
+    let is_last = b.until(&last, stages.add).as_static();
+    let own_adding = b.and(&own_adding, &is_last);
+    // Values come as late as the memory has read: by then the turn is over.
+    let odd_value = (0..READ_LATENCY).fold(odd.clone(), |turn, _| b.reg(&turn));
+    let added_parts = {
+        let parts = thirds(&mut b, &added.as_static());
+        parts.map(|part| b.sign_extend(&part, sum_bits))
+    };
+    let mut force_memory = |b: &mut Build, name: &str, is_odd: bool| -> [Net; 3] {
+        let (my_turn, my_value) =
+            if is_odd { (odd.clone(), odd_value.clone()) } else { (b.not(&odd), b.not(&odd_value)) };
+        let delay = NUMBER + u32::from(is_odd) - SLOT;
+        let taking = taking_mark.at(b, delay);
+        let taken = b.until(&particle, SLOT + delay).as_static();
+        let add = b.mux(&my_turn, &adding, &own_adding);
+        let valid = b.or(&taking, &add);
+        let address = b.mux(&my_turn, &added_number, &own_number);
+        let address = b.mux(&idle, &force_item, &address);
+        let address = b.mux(&taking, &taken, &address);
+        let values: [Net; 3] = std::array::from_fn(|k| b.mux(&my_value, &added_parts[k], &own_sum[k]));
+        let carry = b.and(&my_value, &added_complement.as_static());
         let inputs = [
             ("valid", &valid),
             ("clear", &taking),
             ("address", &address),
-            ("value0", x),
-            ("value1", y),
-            ("value2", z),
+            ("value0", &values[0]),
+            ("value1", &values[1]),
+            ("value2", &values[2]),
+            ("carry", &carry),
         ];
-        let module = Rc::new(accumulator(config.particles, n.edge_force.bits, n.force_sum.bits));
-        b.instance(name, &module, &inputs)
+        let module = Rc::new(accumulator(config.particles, sum_bits, sum_bits));
+        b.instance(name, &module, &inputs).get3("old")
     };
-    let starting = force_memory(&mut b, "force_start_memory", &start, &start_item).get3("old");
-    let ending = force_memory(&mut b, "force_end_memory", &end, &end_item).get3("old");
+    let even_sum = force_memory(&mut b, "force_even_memory", false);
+    let odd_sum = force_memory(&mut b, "force_odd_memory", true);
 
-    b.comment("external forces: a for particle mode, b for the bus, always");
+    b.comment("external forces: a for particles, b for the bus, always");
     let (item, write, d) = &external_bus;
+    let external_number = b.until(&particle, PARTICLE - READ_LATENCY).as_static();
     let external_ram = b.instance(
         "external_memory",
         &Rc::new(ram(map.window(Win::External).bits(), config.particles)),
-        &[("a_address", &later_index), ("b_address", item), ("b_write", write), ("b_d", d)],
+        &[("a_address", &external_number), ("b_address", item), ("b_write", write), ("b_d", d)],
     );
 
     b.comment("MPM");
-    let word = |outputs: &Outputs| outputs.get("a_q").at_stage(PARTICLE_FRONT);
-    let [x_word, v_word, external_word] = [&position_ram, &velocity_ram, &external_ram].map(word);
-    let x = three(&fields(&mut b, &map, Win::Position, &x_word));
-    let v = three(&fields(&mut b, &map, Win::Velocity, &v_word));
+    let arrived = stages.read + READ_LATENCY;
+    let from_a = left_mark.at(&mut b, arrived - SLOT);
+    let [x, v] = [(Win::Position, &position_ram), (Win::Velocity, &velocity_ram)].map(|(window, ram)| {
+        let word = b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
+        three(&fields(&mut b, &map, window, &word))
+    });
+    let external_word = external_ram.get("a_q").at_stage(PARTICLE);
     let external = fields(&mut b, &map, Win::External, &external_word);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), mass_write),
@@ -283,39 +465,25 @@ pub fn main_module(config: &Config) -> Module {
         ("position_shift".into(), position_shift),
         ("class_number".into(), external[3].clone()),
     ];
-    let sums = |nets: &[Net; 3]| nets.clone().map(|net| net.at_stage(PARTICLE_FRONT));
-    for (name, nets) in [
-        ("x", x),
-        ("v", v),
-        ("starting", sums(&starting)),
-        ("ending", sums(&ending)),
-        ("external", three(&external)),
-    ] {
+    let even = even_sum.clone().map(|net| b.until(&net.at_stage(PARTICLE - 1), PARTICLE));
+    let sums = odd_sum.clone().map(|net| net.at_stage(PARTICLE));
+    for (name, nets) in [("x", x), ("v", v), ("even", even), ("odd", sums), ("external", three(&external))] {
         inputs.extend(nets.into_iter().enumerate().map(|(k, net)| (format!("{name}{k}"), net)));
     }
     let inputs: Vec<(&str, &Net)> = inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
     let mpm_out = b.instance("mpm", &mpm_module, &inputs);
 
-    b.comment("results of particle mode");
-    let particle_done = particle_mark.at(&mut b, particle_depth);
-    let index = particle_index.at_stage(0);
-    let index = b.until(&index, particle_depth);
-    let [x0, x1, x2] = &mpm_out.get3("x_next");
-    let [v0, v1, v2] = &mpm_out.get3("v_next");
-    let x_next = b.concat(&[x2, x1, x0]);
-    let v_next = b.concat(&[v2, v1, v0]);
-    moved.connect(&mut b, &particle_done, &index, &x_next, &v_next);
-    let shown = [x0, x1, x2].map(|x| b.slice(x, n.x.residual, n.x.operand_bits()));
-    let [s0, s1, s2] = &shown;
-    let shown = b.concat(&[s2, s1, s0]);
+    b.comment("a particle's new state");
+    let particle_done = moving_mark.at(&mut b, stages.particle - SLOT);
+    let done_number = b.until(&particle, stages.particle);
+    let (x_word, v_word) = (joined(&mut b, &mpm_out.get3("x_next")), joined(&mut b, &mpm_out.get3("v_next")));
+    b.drive(&new_write, &particle_done);
+    b.drive(&new_address, &done_number);
+    b.drive(&new_x, &x_word);
+    b.drive(&new_v, &v_word);
     // Loading a position shows it, too.
-    let load = {
-        let stored = three(&fields(&mut b, &map, Win::Position, &position_bus.2));
-        let [s0, s1, s2] = &stored.map(|x| b.slice(&x, n.x.residual, n.x.operand_bits()));
-        b.concat(&[s2, s1, s0])
-    };
-    let (show_address, show_write) = (&position_port.0, &position_port.1);
-    let show_d = b.mux(&idle, &load, &shown.as_static());
+    let (show_address, show_write, position) = &position_port;
+    let show_d = cut(&mut b, &map, Win::Position, position, n.x);
     let display_ram = b.instance(
         "display_memory",
         &Rc::new(ram(map.window(Win::Display).bits(), config.particles)),
@@ -327,17 +495,18 @@ pub fn main_module(config: &Config) -> Module {
         ],
     );
 
-    b.comment("results of element mode");
-    let back_stage = ELEMENT_FRONT + latency.u_next;
-    let edge_done = element_mark.at(&mut b, back_stage);
-    let number = element_index.at_stage(0);
-    let number = b.until(&number, back_stage);
-    let kept = [&class, &start, &end].map(|net| b.until(net, back_stage));
-    let word = b.concat(&[&kept[2], &kept[1], &kept[0], &tem_out.get("u_next")]);
-    back.connect(&mut b, &edge_done, &number, &word);
+    b.comment("an edge's new extension; the rest of its slot's word as it was");
+    let edge_done = edge_mark_at(&mut b, stages.extension);
+    let index = b.until(&element_index.at_stage(0), stages.extension);
+    let rest = b.slice(&slot, u.bits(), word_bits - u.bits());
+    let rest = b.until(&rest, stages.extension);
+    let word = b.concat(&[&rest, &tem_out.get("u_next")]);
+    b.drive(&back_write, &edge_done);
+    b.drive(&back_address, &index);
+    b.drive(&back_d, &word);
 
     b.comment("overflow flags of items, one bit per source");
-    let element_last = element_mark.at(&mut b, ELEMENT_FRONT + latency.overflow);
+    let element_last = edge_mark_at(&mut b, ELEMENT + latency.overflow);
     let (element_flags, particle_flags) = (tem_out.get("overflow"), mpm_out.get("overflow"));
     let flags: Vec<Net> = Source::ALL
         .iter()
@@ -366,58 +535,9 @@ pub fn main_module(config: &Config) -> Module {
     b.output("external_q", &external_ram.get("b_q"));
     b.output("edge_q", &edge_ram.get("b_q"));
     b.output("display_q", &display_ram.get("a_q"));
-    for (name, [x, y, z]) in [("force_start_q", &starting), ("force_end_q", &ending)] {
-        let word = b.concat(&[&z.as_static(), &y.as_static(), &x.as_static()]);
+    for (name, sums) in [("force_even_q", &even_sum), ("force_odd_q", &odd_sum)] {
+        let word = joined(&mut b, &sums.clone().map(|net| net.as_static()));
         b.output(name, &word);
     }
     b.finish()
-}
-
-/// What is written back to the edge memory.
-struct Back {
-    address: Net,
-    write: Net,
-    d: Net,
-}
-
-impl Back {
-    fn declare(b: &mut Build, address_bits: u32, bits: u32) -> Self {
-        Self {
-            address: b.forward("back_address", address_bits),
-            write: b.forward("back_write", 1),
-            d: b.forward("back_d", bits),
-        }
-    }
-
-    fn connect(&self, b: &mut Build, write: &Net, address: &Net, d: &Net) {
-        b.drive(&self.address, address);
-        b.drive(&self.write, write);
-        b.drive(&self.d, d);
-    }
-}
-
-/// What MPM writes to the particle memories.
-struct Moved {
-    address: Net,
-    write: Net,
-    x: Net,
-    v: Net,
-}
-
-impl Moved {
-    fn declare(b: &mut Build, address_bits: u32, x_bits: u32, v_bits: u32) -> Self {
-        Self {
-            address: b.forward("moved_address", address_bits),
-            write: b.forward("moved_write", 1),
-            x: b.forward("moved_x", x_bits),
-            v: b.forward("moved_v", v_bits),
-        }
-    }
-
-    fn connect(&self, b: &mut Build, write: &Net, address: &Net, x: &Net, v: &Net) {
-        b.drive(&self.address, address);
-        b.drive(&self.write, write);
-        b.drive(&self.x, x);
-        b.drive(&self.v, v);
-    }
 }

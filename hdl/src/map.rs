@@ -18,6 +18,7 @@ use nendo_model::{
     image::{ELEMENT_CLASSES, MASS_CLASSES},
     numbers::{Profile, State},
     overflow::Source,
+    schedule::MAX_ADVANCE,
 };
 use serde::Serialize;
 
@@ -102,7 +103,9 @@ pub struct Window {
     pub name: Win,
     /// Address of its first word.
     pub base: u32,
-    /// How many items it has.
+    /// In how many modules it is; module m's is m times [`Map::module_span`] further.
+    pub modules: u32,
+    /// How many items it has in a module.
     pub items: u32,
     /// Words from one item to the next: a power of two.
     pub stride: u32,
@@ -119,7 +122,7 @@ pub struct Window {
 impl Window {
     /// A window that goes both ways while the engine is idle.
     fn new(name: Win, base: u32, items: u32, stride: u32, fields: Vec<Field>, doc: &'static str) -> Self {
-        Self { name, base, items, stride, fields, way: Way::ReadWrite, when: When::Idle, doc }
+        Self { name, base, modules: 1, items, stride, fields, way: Way::ReadWrite, when: When::Idle, doc }
     }
 
     fn read_only(self) -> Self {
@@ -144,7 +147,7 @@ impl Window {
         self.fields.iter().map(|f| f.word + 1).max().unwrap_or(0)
     }
 
-    /// Address of a word of an item.
+    /// Address of a word of an item, in the first module.
     pub fn address(&self, item: u32, word: u32) -> u32 {
         self.base + 4 * (item * self.stride + word)
     }
@@ -182,6 +185,8 @@ pub struct Map {
     pub config: Config,
     /// Bytes the map takes: a power of two.
     pub size: u32,
+    /// Bytes from one module's window of a memory to the next module's.
+    pub module_span: u32,
     /// The registers.
     pub registers: Vec<Register>,
     /// The windows.
@@ -199,16 +204,27 @@ const TABLES: u32 = 0x400;
 impl Map {
     /// The map of a configuration.
     pub fn new(config: &Config) -> Self {
-        // All memories have windows of one size, so that a few address bits tell them apart.
+        // All memories have windows of one size, so that a few address bits tell them and their modules apart.
         let largest = (2 * config.edges).max(4 * config.particles).max(1024) as u32;
-        let span = 4 * largest.next_power_of_two();
+        let module_span = 4 * largest.next_power_of_two();
+        let span = module_span * (config.modules as u32).next_power_of_two();
         let windows = windows(config, span);
-        Self { config: *config, size: 8 * span, registers: registers(config), windows }
+        Self { config: *config, size: 8 * span, module_span, registers: registers(config), windows }
     }
 
-    /// Bytes from one memory's window to the next.
+    /// Bytes from one kind of memory's windows to the next.
     pub fn span(&self) -> u32 {
         self.size / 8
+    }
+
+    /// Bits that tell the modules apart; none if there is one.
+    pub fn module_bits(&self) -> u32 {
+        (self.config.modules as u32).next_power_of_two().ilog2()
+    }
+
+    /// Address of a word of an item of a window in a module.
+    pub fn address(&self, window: &Window, module: u32, item: u32, word: u32) -> u32 {
+        module * self.module_span + window.address(item, word)
     }
 
     /// A register by name.
@@ -248,7 +264,7 @@ fn registers(config: &Config) -> Vec<Register> {
     use Access::{Command, Constant, ReadOnly, ReadWrite, WriteOneToClear};
     let n = config.profile.numbers();
     let hash = config.hash();
-    let kind = profile_code(config.profile) | inverse_code(config.inverse) << 4 | 1 << 8;
+    let kind = profile_code(config.profile) | inverse_code(config.inverse) << 4 | (config.modules as u32) << 8;
     let (p, e) = (address_bits(config.particles) + 1, address_bits(config.edges) + 1);
     let list = [
         (Reg::Magic, 32, Constant(MAGIC), "Identity: the letters nend."),
@@ -256,8 +272,8 @@ fn registers(config: &Config) -> Vec<Register> {
         (Reg::HashLow, 32, Constant(hash as u32), "Hash of the configuration, low half."),
         (Reg::HashHigh, 32, Constant((hash >> 32) as u32), "Hash of the configuration, high half."),
         (Reg::Configuration, 32, Constant(kind), "Bits 3..0 profile, 7..4 inverse form, 15..8 modules."),
-        (Reg::MaxParticles, 32, Constant(config.particles as u32), "Particles the memories hold."),
-        (Reg::MaxEdges, 32, Constant(config.edges as u32), "Edges the memories hold."),
+        (Reg::MaxParticles, 32, Constant(config.particles as u32), "Particles the memories of a module hold."),
+        (Reg::MaxEdges, 32, Constant(config.edges as u32), "Slots the memory of a module holds: one edge each."),
         (Reg::FormatX, 32, Constant(format_word(n.x)), "Position: stored bits, residual << 8, fraction << 16."),
         (Reg::FormatV, 32, Constant(format_word(n.v)), "Velocity, likewise."),
         (Reg::FormatU, 32, Constant(format_word(n.u)), "Extension, likewise."),
@@ -270,8 +286,9 @@ fn registers(config: &Config) -> Vec<Register> {
         (Reg::CyclesLow, 32, ReadOnly, "Clocks spent in steps since the last start, low half."),
         (Reg::CyclesHigh, 32, ReadOnly, "The same, high half."),
         (Reg::Overflow, Source::ALL.len() as u32, WriteOneToClear, "Sticky overflow flags, one bit per source."),
-        (Reg::Particles, p, ReadWrite, "Particles in use."),
-        (Reg::Edges, e, ReadWrite, "Edges in use."),
+        (Reg::Particles, p, ReadWrite, "Particles in use: as many in every module."),
+        (Reg::Slots, e, ReadWrite, "Slots in use: as many in every module."),
+        (Reg::Left, p, ReadWrite, "Clocks after the slots in which particles are moved that were not moved in them."),
         (Reg::PositionShift, 4, ReadWrite, "Velocity to position increment (profile wide)."),
         (Reg::ExtensionShift, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
         (Reg::ForceLimit, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
@@ -311,13 +328,20 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
     let unsigned = |name, word, low, bits| Field { name, word, low, bits, signed: false };
     let mut external = packed_vector(["fx", "fy", "fz"], n.edge_force.bits);
     external.push(unsigned("mass_class", 1, 16, class(MASS_CLASSES)));
-    let edge = vec![
+    let modules = config.modules as u32;
+    let mut edge = vec![
         Field { name: "u", word: 0, low: 0, bits: n.u.bits, signed: true },
         unsigned("class", 0, 24, class(ELEMENT_CLASSES)),
-        unsigned("start", 1, 0, number),
-        unsigned("end", 1, 16, number),
+        unsigned("other", 1, 0, number),
+        unsigned("advance", 1, 24, MAX_ADVANCE.ilog2() + 1),
+        unsigned("reversed", 1, 27, 1),
+        unsigned("last", 1, 28, 1),
+        unsigned("present", 1, 29, 1),
+        unsigned("moves", 1, 30, 1),
     ];
-    let forces = || vector(["fx", "fy", "fz"], n.force_sum.bits);
+    if modules > 1 {
+        edge.push(unsigned("module", 1, 16, modules.next_power_of_two().ilog2()));
+    }
     let shown = packed_vector(["x", "y", "z"], n.x.operand_bits());
     let table = |name, place: u32, field, doc| {
         let entry = Field { name: field, word: 0, low: 0, bits: ENTRY_BITS, signed: false };
@@ -344,32 +368,26 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
             edges,
             2,
             edge,
-            "Stored extension, class and the two particles of an edge.",
+            "A slot: the next of an owner's edges, or none. Stored extension, class, the other particle (module and \
+             number), how much further the owner is (from -1), whether it is the edge's end, whether this is its last \
+             edge, whether there is an edge, and whether the next particle is moved.",
         ),
         Window::new(Win::Display, 0, particles, 2, shown, "Positions of the last step; word 0 holds word 1.")
             .read_only()
             .always(),
         Window::new(
-            Win::ForceStart,
+            Win::Force,
             0,
             particles,
             4,
-            forces(),
-            "Sums of starting edges (f_R); zero between steps.",
-        )
-        .read_only(),
-        Window::new(
-            Win::ForceEnd,
-            0,
-            particles,
-            4,
-            forces(),
-            "Sums of ending edges (f_S); zero between steps.",
+            vector(["fx", "fy", "fz"], n.force_sum.bits),
+            "Sum of the forces of the elements on a particle; zero between steps.",
         )
         .read_only(),
     ];
     // One span of addresses each, behind the one of the registers.
-    let placed = memories.into_iter().zip(1..).map(|(window, k)| Window { base: k * span, ..window });
+    let placed =
+        memories.into_iter().zip(1..).map(|(window, k)| Window { base: k * span, modules, ..window });
     list.extend(placed);
     list
 }
@@ -388,6 +406,9 @@ mod tests {
         let mut maps: Vec<Map> = Profile::ALL.iter().map(|&p| Map::new(&config(p, 1024, 5120))).collect();
         maps.push(Map::new(&config(Profile::Wide, 4096, 20480)));
         maps.push(Map::new(&config(Profile::Wide, 65536, 1 << 20)));
+        maps.extend(
+            [2, 3, 64].map(|modules| Map::new(&Config { modules, ..config(Profile::Wide, 2048, 9216) })),
+        );
         maps
     }
 
@@ -396,8 +417,12 @@ mod tests {
         for map in maps() {
             let mut taken: Vec<(u32, u32, &str)> =
                 map.registers.iter().map(|r| (r.address, r.address + 4, r.name.name())).collect();
-            taken
-                .extend(map.windows.iter().map(|w| (w.base, w.base + 4 * w.items * w.stride, w.name.name())));
+            for w in &map.windows {
+                let start = |m: u32| w.base + m * map.module_span;
+                taken.extend(
+                    (0..w.modules).map(|m| (start(m), start(m) + 4 * w.items * w.stride, w.name.name())),
+                );
+            }
             taken.sort_unstable();
             for pair in taken.windows(2) {
                 assert!(pair[0].1 <= pair[1].0, "{pair:?}");
@@ -422,14 +447,14 @@ mod tests {
         });
         let bits = |name| map.window(name).bits();
         assert_eq!(
-            [Win::Position, Win::Velocity, Win::External, Win::Edge, Win::Display, Win::ForceEnd].map(bits),
-            [72, 72, 54, 54, 48, 54]
+            [Win::Position, Win::Velocity, Win::External, Win::Edge, Win::Display, Win::Force].map(bits),
+            [72, 72, 54, 49, 48, 54]
         );
     }
 
     proptest! {
         #[test]
-        fn items_come_back(values in prop::collection::vec(any::<i64>(), 4)) {
+        fn items_come_back(values in prop::collection::vec(any::<i64>(), 9)) {
             for map in maps() {
                 for w in &map.windows {
                     let fit = |(f, v): (&Field, &i64)| {

@@ -1,7 +1,7 @@
 //! MPM, the mass particle module: one particle per clock. Twin: [`nendo_model::mpm`].
 //!
 //! ```text
-//!  f_S - f_R + F_ext --> x 1/m --> [x h] --> + --> v'     motion, first Euler module
+//!  sums + F_ext --> x 1/m --> [x h] --> + --> v'          motion, first Euler module
 //!                                            ^
 //!  v ----------------------------------------+
 //!  v (the OLD one) --> shift, or x h --> + --> x'         second Euler module
@@ -27,9 +27,17 @@ use std::rc::Rc;
 /// The overflow sources of MPM, in the order of the bits of `overflow`.
 pub const OVERFLOWS: [Source; 3] = [Source::ForceSum, Source::Velocity, Source::Position];
 
+/// The stage at which a particle's own words are wanted: later than its forces, which have further to go.
+pub const fn state_stage(profile: Profile) -> u32 {
+    match profile {
+        Profile::Wide => 3,
+        Profile::Paper2003 | Profile::Paper2005 => 2,
+    }
+}
+
 /// The sum of the three forces of one component, at the second stage, and whether it fits its word.
-fn force_sum(b: &mut Build, n: &Numbers, ending: &Net, starting: &Net, external: &Net) -> (Net, Net) {
-    let edges = b.sub_signed(ending, starting);
+fn force_sum(b: &mut Build, n: &Numbers, sums: [&Net; 2], external: &Net) -> (Net, Net) {
+    let edges = b.add(sums[0], sums[1]);
     let edges = b.reg(&edges);
     let external = b.delay(external, 1);
     let sum = b.add_signed(&edges, &external);
@@ -47,18 +55,19 @@ fn accumulate(b: &mut Build, word: &Net, increment: &Net) -> (Net, Net) {
 
 /// The module for a profile.
 ///
-/// Ports, besides the mass table's write port and the constants of a run: `x`, `v` (stored), `starting`,
-/// `ending` (sums), `external`, `class_number`; `x_next`, `v_next`, `overflow`.
+/// Ports, besides the mass table's write port and the constants of a run: `x`, `v` (stored, at [`state_stage`]), `even`
+/// and `odd` (the two sums of forces), `external`, `class_number`; `x_next`, `v_next`, `overflow`.
 pub fn mpm(profile: Profile) -> Module {
     let n = profile.numbers();
     let mut b = Build::new("mpm", format!("Mass particle: one particle per clock ({profile})."));
     let table = WritePort::inputs(&mut b, 1);
     let step = [b.input("step_mantissa", 16), b.input("step_shift", 5)];
     let position_shift = b.input("position_shift", 4);
-    let x = b.pipe_inputs("x", n.x.bits);
-    let v = b.pipe_inputs("v", n.v.bits);
-    let starting = b.pipe_inputs("starting", n.force_sum.bits);
-    let ending = b.pipe_inputs("ending", n.force_sum.bits);
+    let late = state_stage(profile);
+    let x: [Net; 3] = std::array::from_fn(|k| b.input_at(&format!("x{k}"), n.x.bits, late));
+    let v: [Net; 3] = std::array::from_fn(|k| b.input_at(&format!("v{k}"), n.v.bits, late));
+    let even = b.pipe_inputs("even", n.force_sum.bits);
+    let odd = b.pipe_inputs("odd", n.force_sum.bits);
     let external = b.pipe_inputs("external", n.edge_force.bits);
     let class = b.pipe_input("class_number", CLASS_BITS);
 
@@ -75,7 +84,7 @@ pub fn mpm(profile: Profile) -> Module {
     let mut next_x = Vec::new();
     for k in 0..3 {
         b.comment(&format!("component {k}"));
-        let (sum, fits) = force_sum(&mut b, n, &ending[k], &starting[k], &external[k]);
+        let (sum, fits) = force_sum(&mut b, n, [&even[k], &odd[k]], &external[k]);
         sum_fits.push(fits);
         let mut motion = constant_times(&mut b, &format!("motion{k}"), &mantissa, &shift, &sum, n.rounding);
         if !n.unit_step {
@@ -150,21 +159,16 @@ mod tests {
             .zip(forces)
             .map(|(p, f)| {
                 let three = |c: [i32; 3]| c.map(i64::from);
-                let (starting, ending) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]]);
-                (
-                    p.class,
-                    twin::Input { x: three(p.x), v: three(p.v), starting, ending, external: three(p.force) },
-                )
+                let force = std::array::from_fn(|k| f[k] + f[k + 3]);
+                (p.class, twin::Input { x: three(p.x), v: three(p.v), force, external: three(p.force) })
             })
             .collect();
         let items: Vec<Vec<i64>> = inputs
             .iter()
-            .map(|(class, i)| {
-                [i.x, i.v, i.starting, i.ending, i.external]
-                    .concat()
-                    .into_iter()
-                    .chain([i64::from(*class)])
-                    .collect()
+            .zip(forces)
+            .map(|((class, i), f)| {
+                let words = [&i.x[..], &i.v, f, &i.external].concat();
+                words.into_iter().chain([i64::from(*class)]).collect()
             })
             .collect();
         for ((class, input), found) in inputs.iter().zip(run_pipeline_with(sim, module, &items)) {

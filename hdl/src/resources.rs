@@ -4,6 +4,7 @@ use crate::{
     bus::{pci::pci_board, serial::serial_board},
     config::{BLOCK_WORDS, Config},
     engine::engine,
+    map::{Map, Win},
     target::{Target, Top},
 };
 use nendo_model::{blocks::Inverse, image, numbers::Numbers};
@@ -19,15 +20,15 @@ pub struct Memory {
     pub position: u64,
     /// Velocities.
     pub velocity: u64,
-    /// Forces of edges that start at a particle (f_R).
-    pub force_start: u64,
-    /// Forces of edges that end at a particle (f_S).
-    pub force_end: u64,
+    /// Sums of forces of even clocks.
+    pub force_even: u64,
+    /// Sums of forces of odd clocks.
+    pub force_odd: u64,
     /// External forces and mass classes.
     pub external: u64,
     /// The copy of positions that the bus reads while the engine runs.
     pub display: u64,
-    /// Extensions, particle numbers and element classes.
+    /// Slots: extensions, element classes, particle numbers and marks.
     pub edge: u64,
     /// Table of the inverse length.
     pub table: u64,
@@ -38,26 +39,26 @@ impl Memory {
     pub fn of(config: &Config) -> Self {
         let n = config.profile.numbers();
         let particle_sets = config.particles.div_ceil(BLOCK_WORDS);
-        let blocks = |bits: u32| u64::from(bits).div_ceil(BLOCK_BITS) * particle_sets;
+        let blocks = |bits: u32| u64::from(bits).div_ceil(BLOCK_BITS) * particle_sets * config.modules;
         let class = |classes: usize| classes.next_power_of_two().ilog2();
-        let number = config.particles.max(4096).next_power_of_two().ilog2();
-        let edge_bits = n.u.bits + 2 * number + class(image::ELEMENT_CLASSES);
+        let edge_bits = Map::new(config).window(Win::Edge).bits();
+        let edge_sets = config.edges.div_ceil(BLOCK_WORDS) * config.modules;
         Self {
             position: blocks(3 * n.x.bits),
             velocity: blocks(3 * n.v.bits),
-            force_start: blocks(3 * n.force_sum.bits),
-            force_end: blocks(3 * n.force_sum.bits),
+            force_even: blocks(3 * n.force_sum.bits),
+            force_odd: blocks(3 * n.force_sum.bits),
             external: blocks(3 * n.edge_force.bits + class(image::MASS_CLASSES)),
             display: blocks(3 * n.x.operand_bits()),
-            edge: u64::from(edge_bits).div_ceil(BLOCK_BITS) * config.edges.div_ceil(BLOCK_WORDS),
-            table: u64::from(config.inverse == Inverse::Table),
+            edge: u64::from(edge_bits).div_ceil(BLOCK_BITS) * edge_sets,
+            table: u64::from(config.inverse == Inverse::Table) * config.modules,
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
         let particle =
-            self.position + self.velocity + self.force_start + self.force_end + self.external + self.display;
+            self.position + self.velocity + self.force_even + self.force_odd + self.external + self.display;
         particle + self.edge + self.table
     }
 }
@@ -77,7 +78,8 @@ impl Multipliers {
     pub fn of(config: &Config) -> Self {
         let Numbers { unit_step, .. } = *config.profile.numbers();
         let table = u64::from(config.inverse == Inverse::Table);
-        if unit_step { Self { tem: 15 + table, mpm: 3 } } else { Self { tem: 16 + table, mpm: 9 } }
+        let (tem, mpm) = if unit_step { (15 + table, 3) } else { (16 + table, 9) };
+        Self { tem: tem * config.modules, mpm: mpm * config.modules }
     }
 
     /// All of them.
@@ -109,6 +111,20 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
     (bits as f64 * share).round() as u64
 }
 
+/// Look-up tables of a configuration on a target: so many in each module, and in the exchange of each pair.
+///
+/// Measured by Yosys, as everything in `bitstreams/`; the shares of a family that was not measured are those of the
+/// nearest.
+pub fn luts(config: &Config, target: &Target) -> u64 {
+    let (fixed, module, pair) = match target.family.as_str() {
+        "Virtex-II" => (1500.0, 5400.0, 100.0),
+        "ECP5" => (1500.0, 6000.0, 100.0),
+        _ => (1097.0, 3570.0, 107.0),
+    };
+    let modules = config.modules as f64;
+    (fixed + module * modules + pair * modules * (modules - 1.0)).round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,9 +138,10 @@ mod tests {
         assert_eq!((wide.total(), wide.position, wide.edge), (35, 4, 15));
         assert_eq!(Memory::of(&Config::minimal(Profile::Wide, Inverse::Table)).total(), 36);
         assert_eq!(Memory::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic)).total(), 33);
-        let full =
-            Config { particles: 4096, edges: 20480, ..Config::minimal(Profile::Wide, Inverse::Cordic) };
-        assert_eq!(Memory::of(&full).total(), 140);
+        let minimal = Config::minimal(Profile::Wide, Inverse::Cordic);
+        for full in [Config { modules: 4, ..minimal }, Config { particles: 4096, edges: 20480, ..minimal }] {
+            assert_eq!(Memory::of(&full).total(), 140);
+        }
     }
 
     #[test]

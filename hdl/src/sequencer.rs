@@ -1,24 +1,25 @@
-//! The sequencer: element mode, particle mode and the pauses between them, step after step.
+//! The sequencer: element mode, particle mode and the pauses between them, step after step, for all modules at once.
 //!
 //! ```text
-//!          start                last edge           drained
+//!          start                last slot           drained
 //!  idle -----------> element -------------> drain -----------> particle
-//!   ^                   ^                                          | last particle
+//!   ^                   ^                                          | no particle left
 //!   |                   |            another step                  v
 //!   +---- finish <------+------------------------------------- settle
 //!                steps done, or stop
 //! ```
-//! One item is issued per clock, without a stall. The pauses are as short as the pipelines allow: see
-//! [`Pauses`]. While idle, memories belong to the bus (transfer mode). With `halt`, a step stops after its
-//! elements, so that forces can be looked at; the next start goes on with its particles. `clear` empties the
-//! force memories, which a reset in the middle of a step may have left in use.
+//! In element mode a slot is issued per clock, without a stall: an edge, and often a particle that has all its
+//! forces. What particles are left are moved in particle mode. The pauses are as short as the pipelines allow: see
+//! [`Pauses`]. While idle, memories belong to the bus (transfer mode). With `halt`, a step moves no particle and stops
+//! after its elements, so that forces can be looked at; the next start goes on with all its particles. `clear` empties
+//! the force memories, which a reset in the middle of a step may have left in use.
 
 use crate::rtl::{Build, Module, Net};
 
 /// Clocks between the modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pauses {
-    /// From the last edge to the first particle.
+    /// From the last slot to the first particle that is left.
     pub drain: u32,
     /// From the last particle to the first edge of the next step.
     pub settle: u32,
@@ -36,8 +37,8 @@ fn mode(b: &Build, name: &str) -> Net {
 
 /// The sequencer for items numbered with so many bits.
 ///
-/// `start`, `stop` and `clear` are pulses; `steps` of zero runs until stopped. A start without particles or
-/// edges is ignored.
+/// `start`, `stop` and `clear` are pulses; `steps` of zero runs until stopped. A start without slots, particles or any
+/// left is ignored. `restart` says that no step is under way.
 pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Pauses) -> Module {
     let mut b = Build::new("sequencer", "Issues edges and particles, step after step.");
     let reset_n = b.input("reset_n", 1);
@@ -45,7 +46,8 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let halt = b.input("halt", 1);
     let steps = b.input("steps", 32);
     let particles = b.input("particles", particle_bits + 1);
-    let edges = b.input("edges", edge_bits + 1);
+    let slots = b.input("slots", edge_bits + 1);
+    let left = b.input("left", particle_bits + 1);
     let bits = particle_bits.max(edge_bits) + 1;
 
     let now = b.state("mode", 3);
@@ -66,13 +68,15 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     b.comment("the last item of the mode");
     let one = b.constant(1, bits);
     let length = |b: &mut Build, n: u32| b.constant(i64::from(n) - 1, bits);
-    let (particles_wide, edges_wide) = (b.zero_extend(&particles, bits), b.zero_extend(&edges, bits));
-    // Steady long before a start: their own registers keep them out of the way of counting.
-    let (last_particle, last_edge) = (b.sub(&particles_wide, &one), b.sub(&edges_wide, &one));
+    // A halted step has all its particles left.
+    let left_now = b.mux(halfway.value(), &particles, &left);
+    let (left_wide, slots_wide) = (b.zero_extend(&left_now, bits), b.zero_extend(&slots, bits));
+    // Steady long before they are needed: their own registers keep them out of the way of counting.
+    let (last_particle, last_slot) = (b.sub(&left_wide, &one), b.sub(&slots_wide, &one));
     let last_particle = b.state_reg("last_particle", &last_particle);
-    let last_edge = b.state_reg("last_edge", &last_edge);
+    let last_slot = b.state_reg("last_slot", &last_slot);
     let ends = [
-        ("element", last_edge),
+        ("element", last_slot),
         ("drain", length(&mut b, pauses.drain)),
         ("particle", last_particle),
         ("settle", length(&mut b, pauses.settle)),
@@ -87,8 +91,9 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
 
     b.comment("what comes next");
     let some_particles = b.any(&particles);
-    let some_edges = b.any(&edges);
-    let some = b.and(&some_particles, &some_edges);
+    let some_slots = b.any(&slots);
+    let some_left = b.any(&left);
+    let some = [some_slots, some_left].iter().fold(some_particles, |all, net| b.and(&all, net));
     let go = b.and(&start, &some);
     let start_now = b.and(&go, &at("idle"));
     let one_step = b.constant(1, 32);
@@ -114,12 +119,12 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     for (name, target) in &after {
         following = b.mux(&at(name), target, &following);
     }
-    let moved = b.mux(&end, &following, now.value());
+    let onwards = b.mux(&end, &following, now.value());
     let clear_mode = mode(&b, "clear");
     let from_idle = b.mux(&clear, &clear_mode, &idle);
     let begin = b.mux(halfway.value(), &particle, &element);
     let from_idle = b.mux(&start_now, &begin, &from_idle);
-    let next = b.mux(&at("idle"), &from_idle, &moved);
+    let next = b.mux(&at("idle"), &from_idle, &onwards);
     let next = b.mux(&reset_n, &next, &idle);
 
     b.comment("counters");
@@ -140,7 +145,8 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let next_cycles = b.mux(&fresh, &zero_cycles, &more);
     let drained = b.and(&at("drain"), &end);
     let halted = b.and(&drained, &halt);
-    let over = b.or(&at("particle"), &at("clear"));
+    let moved = b.and(&at("particle"), &end);
+    let over = b.or(&moved, &at("clear"));
     let still = b.not(&over);
     let still = b.and(&still, &reset_n);
     let half = b.or(halfway.value(), &halted);
@@ -151,14 +157,14 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
 
     let (element_now, particle_now, clear_now) = (is[1].clone(), is[3].clone(), is[6].clone());
     let element_index = b.slice(count.value(), 0, edge_bits);
-    let particle_index = b.slice(count.value(), 0, particle_bits);
+    let restart = b.or(&is[0], &at("settle"));
     b.output("idle", &is[0]);
+    b.output("restart", &restart);
     b.output("mode_now", now.value());
     b.output("element_valid", &element_now);
     b.output("element_index", &element_index);
     b.output("particle_valid", &particle_now);
     b.output("clear_valid", &clear_now);
-    b.output("particle_index", &particle_index);
     b.output("steps_done", done.value());
     b.output("cycle_count", cycles.value());
     for (state, next) in [

@@ -23,6 +23,9 @@ pub struct Target {
     pub constraints: String,
     /// Clock the design is built for; a routed report says what was reached.
     pub clock_mhz: f64,
+    /// A slower device of the same kind whose routed report stands for this one's, as long as this one has none.
+    #[serde(default)]
+    pub slower: Option<String>,
     /// Block memories of 18 Kbit.
     pub brams: u64,
     /// Multipliers of 18 x 18 or more.
@@ -84,21 +87,46 @@ pub struct UnknownTarget {
     known: String,
 }
 
-const FILES: [(&str, &str); 5] = [
-    ("xc2v6000", include_str!("../../bitstreams/xc2v6000/target.toml")),
-    ("vc707", include_str!("../../bitstreams/vc707/target.toml")),
-    ("vcu118", include_str!("../../bitstreams/vcu118/target.toml")),
-    ("acorn", include_str!("../../bitstreams/acorn/target.toml")),
-    ("ecp5-85k", include_str!("../../bitstreams/ecp5-85k/target.toml")),
-];
+/// A target's name, description and report.
+macro_rules! files {
+    ($($name:literal),*) => {
+        [$((
+            $name,
+            include_str!(concat!("../../bitstreams/", $name, "/target.toml")),
+            include_str!(concat!("../../bitstreams/", $name, "/report.json")),
+        )),*]
+    };
+}
+
+const FILES: [(&str, &str, &str); 5] = files!("xc2v6000", "vc707", "vcu118", "acorn", "ecp5-85k");
+
+/// A clock that a routed report has shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoutedClock {
+    /// In MHz.
+    pub mhz: f64,
+    /// The target whose report it is.
+    pub target: String,
+}
 
 impl Target {
     /// A target by name.
     pub fn by_name(name: &str) -> Result<Self, UnknownTarget> {
         Self::all().into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTarget {
             name: name.to_owned(),
-            known: FILES.map(|(name, _)| name).join(", "),
+            known: FILES.map(|(name, ..)| name).join(", "),
         })
+    }
+
+    /// The clock a routed report has shown, of this target or of the slower one that stands for it.
+    pub fn routed_clock(&self) -> Option<RoutedClock> {
+        let of = |target: &str| {
+            let (.., report) = FILES.iter().find(|(name, ..)| *name == target)?;
+            let report: serde_json::Value = serde_json::from_str(report).ok()?;
+            let mhz = report["fmax_mhz"].as_f64().filter(|_| report["routed"] == true)?;
+            Some(RoutedClock { mhz, target: target.to_owned() })
+        };
+        of(&self.name).or_else(|| of(self.slower.as_ref()?))
     }
 
     /// All targets.
@@ -108,7 +136,7 @@ impl Target {
     pub fn all() -> Vec<Self> {
         FILES
             .iter()
-            .map(|(name, text)| {
+            .map(|(name, text, _)| {
                 let target: Self =
                     toml::from_str(text).unwrap_or_else(|e| panic!("bitstreams/{name}/target.toml: {e}"));
                 Self { name: (*name).to_owned(), ..target }

@@ -109,7 +109,11 @@ impl From<anyhow::Error> for Failure {
 /// A scene that does not fit is bad input; a tool or device that does not work is a failed run.
 fn open_failure(error: OpenError) -> Failure {
     match error {
-        OpenError::Image(_) | OpenError::Cpu(_) | OpenError::TooLarge(_) => Failure::input(error),
+        OpenError::Image(_)
+        | OpenError::Cpu(_)
+        | OpenError::TooLarge { .. }
+        | OpenError::TooManyModules { .. }
+        | OpenError::Modules { .. } => Failure::input(error),
         OpenError::Board(_) => Failure::Run(error.into(), None),
     }
 }

@@ -1,4 +1,7 @@
-//! Lock step: the model and a board side by side, every memory word compared after every half step.
+//! Lock step: the model and a board side by side, every memory word compared after every step.
+//!
+//! Every second step is halted after its elements, and the sums of forces are compared as well. The others run as they
+//! always do, with particles moving while elements are computed.
 
 use crate::{
     board::{Board, BoardError},
@@ -9,7 +12,8 @@ use nendo_hdl::main_module::Stages;
 use nendo_model::{
     cycles::Depths,
     engine::Model,
-    image::{Image, Particle, Write},
+    image::{Edge, Image, Particle, Write},
+    schedule::Schedule,
 };
 use serde::Serialize;
 
@@ -18,7 +22,7 @@ use serde::Serialize;
 pub struct Mismatch {
     /// In which step, from 0.
     pub step: u64,
-    /// In which half of it: `element` (TEM and the sums of forces) or `particle` (MPM).
+    /// What wrote it: `element` (TEM and the sums of forces) or `particle` (MPM).
     pub mode: &'static str,
     /// In which memory.
     pub memory: &'static str,
@@ -30,8 +34,8 @@ pub struct Mismatch {
     pub board: i64,
     /// What the model holds.
     pub model: i64,
-    /// The clock of the step at which the item that writes this word enters the pipeline. For a sum of
-    /// forces, the last edge that adds to it.
+    /// The clock of the step at which the slot that writes this word enters the pipeline. For a sum of
+    /// forces, that of the last edge that adds to it.
     pub enters_at_clock: u64,
     /// The pipeline stage that writes it: so many clocks later.
     pub stage: u32,
@@ -50,7 +54,7 @@ pub struct Report {
     pub first_mismatch: Option<Mismatch>,
     /// Whether the overflow flags were the same after every step.
     pub overflow_agrees: bool,
-    /// Clocks per step, measured; `None` before the first step.
+    /// Clocks per step, measured; `None` before the first step that was not halted.
     pub cycles_per_step: Option<u64>,
     /// Clocks per step, predicted.
     pub predicted_cycles_per_step: u64,
@@ -69,24 +73,28 @@ pub struct Lockstep<D: Device> {
     model: Model,
     board: BoardEngine<D>,
     stages: Stages,
-    depths: Depths,
+    clocks: Clocks,
     report: Report,
     before: Image,
+    /// Clocks so far.
+    cycles: u64,
 }
 
 impl<D: Device> Lockstep<D> {
     /// Both with the same image loaded.
     pub fn new(board: Board<D>, image: Image) -> Result<Self, BoardError> {
         let stages = Stages::of(board.config());
-        let depths = Depths::of(image.profile, image.inverse);
-        let cycles = depths.cycles_per_step(image.particles.len() as u64, image.edges.len() as u64);
+        let mut board = BoardEngine::new(board, image.clone(), None)?;
+        let clocks = Clocks::new(&image, board.board().schedule());
+        let cycles = board.board().schedule().cycles_per_step();
         Ok(Self {
             model: Model::new(image.clone(), 1),
-            board: BoardEngine::new(board, image.clone(), None)?,
+            board,
             stages,
-            depths,
+            clocks,
             report: Report { overflow_agrees: true, predicted_cycles_per_step: cycles, ..Report::default() },
             before: image,
+            cycles: 0,
         })
     }
 
@@ -110,14 +118,14 @@ impl<D: Device> Lockstep<D> {
         self.board.into_board().into_device()
     }
 
-    /// Takes a step on both and compares after its elements and after its particles. Returns whether all is
-    /// still the same; if not, the step may be unfinished.
+    /// Takes a step on both and compares. Returns whether all is still the same; if not, the step may be unfinished.
     pub fn step(&mut self) -> Result<bool, BoardError> {
+        let halts = self.model.step().is_multiple_of(2);
         self.before.particles = self.model.particles();
         for (edge, u) in self.before.edges.iter_mut().zip(self.model.extensions()) {
             edge.u = u;
         }
-        let events = self.board.begin_step()?;
+        let events = if halts { self.board.begin_step()? } else { self.board.whole_step()? };
         for event in events {
             let particle = &mut self.before.particles[event.particle as usize];
             match event.write {
@@ -126,40 +134,46 @@ impl<D: Device> Lockstep<D> {
             }
         }
         self.model.advance(1);
-        if !self.compare_elements()? {
-            return Ok(false);
+        if halts {
+            if !self.compare_edges()? || !self.compare_forces()? {
+                return Ok(false);
+            }
+            self.board.finish_step()?;
+        } else {
+            self.report.cycles_per_step = Some(self.board.cycles() - self.cycles);
+            if !self.compare_edges()? {
+                return Ok(false);
+            }
         }
-        let cycles = self.board.finish_step()?;
-        self.report.cycles_per_step = Some(cycles);
+        self.cycles = self.board.cycles();
         self.report.overflow_agrees &= self.board.overflow() == self.model.overflow();
         self.report.steps += 1;
         Ok(self.compare_particles()? && self.report.agrees())
     }
 
-    /// Sums of forces and edges, before the particles are moved.
-    fn compare_elements(&mut self) -> Result<bool, BoardError> {
-        let (forces, edges) = (self.board.board().forces()?, self.board.edges()?);
+    /// Edges, with their new extensions.
+    fn compare_edges(&mut self) -> Result<bool, BoardError> {
+        let edges = self.board.edges()?;
         let u = self.model.extensions();
         let image = self.board.image();
-        // The last edge that adds to each sum.
-        let mut last = vec![[0; 2]; forces.len()];
-        for (k, edge) in image.edges.iter().enumerate() {
-            last[edge.start as usize][0] = k as u64;
-            last[edge.end as usize][1] = k as u64;
-        }
         let mut compare = Compare::new(&mut self.report, self.model.step() - 1, "element");
         for (item, (found, expected)) in edges.iter().zip(&image.edges).enumerate() {
-            compare.place("edge", item, item as u64, self.stages.extension);
+            compare.place("edge", item, self.clocks.edges[item], self.stages.extension);
             compare.word("u", found.u.into(), u[item].into());
             compare.word("class", found.class.into(), expected.class.into());
             compare.word("start", found.start.into(), expected.start.into());
             compare.word("end", found.end.into(), expected.end.into());
         }
-        for (item, (found, expected)) in forces.iter().zip(self.model.forces()).enumerate() {
-            compare.place("force_start", item, last[item][0], self.stages.force);
-            compare.vector(["fx", "fy", "fz"], found.start, expected.start);
-            compare.place("force_end", item, last[item][1], self.stages.force);
-            compare.vector(["fx", "fy", "fz"], found.end, expected.end);
+        Ok(self.report.mismatches == 0)
+    }
+
+    /// Sums of forces, before the particles are moved.
+    fn compare_forces(&mut self) -> Result<bool, BoardError> {
+        let forces = self.board.board().forces()?;
+        let mut compare = Compare::new(&mut self.report, self.model.step() - 1, "element");
+        for (item, (found, expected)) in forces.into_iter().zip(self.model.forces()).enumerate() {
+            compare.place("force", item, self.clocks.forces[item], self.stages.force);
+            compare.vector(["fx", "fy", "fz"], found, expected);
         }
         Ok(self.report.mismatches == 0)
     }
@@ -168,26 +182,55 @@ impl<D: Device> Lockstep<D> {
     fn compare_particles(&mut self) -> Result<bool, BoardError> {
         let memories = self.board.memories()?;
         let n = self.board.image().numbers();
-        let first = self.before.edges.len() as u64 + u64::from(self.depths.element);
         let mut compare = Compare::new(&mut self.report, self.model.step() - 1, "particle");
         for (item, (found, expected)) in memories.particles.iter().zip(self.model.particles()).enumerate() {
             let Particle { x, v, force, class } = expected;
-            compare.place("position", item, first + item as u64, self.stages.particle);
+            let enters = self.clocks.particles[item];
+            compare.place("position", item, enters, self.stages.particle);
             compare.vector(["x", "y", "z"], found.x, x);
-            compare.place("velocity", item, first + item as u64, self.stages.particle);
+            compare.place("velocity", item, enters, self.stages.particle);
             compare.vector(["x", "y", "z"], found.v, v);
-            compare.place("external", item, first + item as u64, self.stages.particle);
+            compare.place("external", item, enters, self.stages.particle);
             compare.vector(["fx", "fy", "fz"], found.force, force);
             compare.word("mass_class", found.class.into(), class.into());
-            compare.place("display", item, first + item as u64, self.stages.particle);
+            compare.place("display", item, enters, self.stages.particle);
             let shown = x.map(|c| n.x.operand(c.into()) as i32);
             compare.vector(["x", "y", "z"], memories.display[item], shown);
-            compare.place("force_start", item, first + item as u64, self.stages.particle);
-            compare.vector(["fx", "fy", "fz"], memories.forces[item].start, [0; 3]);
-            compare.place("force_end", item, first + item as u64, self.stages.particle);
-            compare.vector(["fx", "fy", "fz"], memories.forces[item].end, [0; 3]);
+            compare.place("force", item, enters, self.stages.particle);
+            compare.vector(["fx", "fy", "fz"], memories.forces[item], [0; 3]);
         }
         Ok(self.report.mismatches == 0)
+    }
+}
+
+/// The clocks of a step at which things enter the pipelines.
+struct Clocks {
+    edges: Vec<u64>,
+    /// The last edge of each particle.
+    forces: Vec<u64>,
+    particles: Vec<u64>,
+}
+
+impl Clocks {
+    fn new(image: &Image, schedule: &Schedule) -> Self {
+        let mut edges = vec![0; image.edges.len()];
+        let mut forces = vec![0; image.particles.len()];
+        let mut particles = forces.clone();
+        let drained = u64::from(schedule.slots() + Depths::of(image.profile, image.inverse).element);
+        for (group, slots) in schedule.partition.groups.iter().zip(&schedule.modules) {
+            for (slot, clock) in slots.iter().zip(0..) {
+                if let Some(edge) = slot.edge.map(|edge| edge as usize) {
+                    edges[edge] = clock;
+                    let Edge { start, end, .. } = image.edges[edge];
+                    [start, end].into_iter().for_each(|p| forces[p as usize] = clock.max(forces[p as usize]));
+                }
+            }
+            let in_slots = (0..).zip(slots).filter(|(_, slot)| slot.moves).map(|(clock, _)| clock);
+            for (&particle, clock) in group.iter().zip(in_slots.chain(drained..)) {
+                particles[particle as usize] = clock;
+            }
+        }
+        Self { edges, forces, particles }
     }
 }
 

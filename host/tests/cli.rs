@@ -141,7 +141,8 @@ fn wrong_usage_has_exit_code_2() {
         &["run", "cube9", "--seconds", "-1"],
         &["run", "cube9", "--seconds", "nan"],
         &["run", "cube9", "--threads", "0"],
-        &["run", "cube9", "--modules", "3"],
+        &["run", "cube9", "--modules", "129"],
+        &["run", "single", "--steps", "1", "--modules", "3"],
         &["run", "cube9", "--steps", "1", "--probe-edge", "99999"],
         &["compare", "cube9", "--plot", "error.pdf"],
         &["estimate", "--target", "abacus"],
@@ -205,7 +206,7 @@ fn overflow_is_a_failed_run_that_says_what_to_change() {
     let path = write_scene(folder.path(), text);
     let (code, value) = json(&["run", &path, "--seconds", "10"]);
     assert_eq!((code, &value["overflow"]), (1, &Value::Bool(true)), "{value}");
-    assert_eq!(value["overflow_sources"], serde_json::json!(["position"]));
+    assert!(value["overflow_sources"].as_array().unwrap().contains(&"position".into()), "{value}");
     assert!(value["error"].as_str().unwrap().contains("raise scaling.length"), "{value}");
 }
 
@@ -250,9 +251,15 @@ fn estimates() {
         (one["brams"].as_u64(), one["multipliers"].as_u64(), &one["fits"]),
         (Some(33), Some(19), &true.into())
     );
-    assert!(number(&one, "cycles_per_step") <= 3672.0 + 729.0 + 60.0);
+    assert!(number(&one, "cycles_per_step") <= 1.04 * 3672.0);
     let block = ok(&["estimate", "block16", "--target", "xc2v6000"]);
     assert_eq!((block["brams"].as_u64(), &block["fits"]), (Some(141), &true.into()));
+    let four = ok(&["estimate", "block16", "--modules", "4"]);
+    assert_eq!(
+        (four["brams"].as_u64(), four["multipliers"].as_u64(), &four["fits"]),
+        (Some(144), Some(76), &true.into())
+    );
+    assert!(number(&four, "of_ideal") <= 1.15 && number(&four["largest"], "modules") == 4.0, "{four}");
     assert!(number(&block, "steps_per_s") > 1000.0);
     let large = ok(&["estimate", "box:32x32x32"]);
     assert_eq!(large["fits"], false);

@@ -51,8 +51,12 @@ fn cosim_compares_every_word() {
     let report = ok(&["cosim", "box:4x4x4", "--steps", "6"]);
     assert_eq!((report["steps"].as_u64(), report["mismatches"].as_u64()), (Some(6), Some(0)));
     assert_eq!(report["first_mismatch"], Value::Null);
-    // Per step: edges 4; sums of forces 6 twice; x, v, external and class, display 13.
-    assert_eq!(report["words_compared"].as_u64(), Some(6 * (252 * 4 + 64 * (6 + 6 + 13))));
+    // Per step: edges 4; x, v, external and class, display, sums of forces 16. Every second one: sums of forces 3.
+    assert_eq!(report["words_compared"].as_u64(), Some(6 * (252 * 4 + 64 * 16) + 3 * 64 * 3));
+    let shared = ok(&["cosim", "box:4x4x4", "--steps", "6", "--modules", "3"]);
+    assert_eq!(shared["words_compared"], report["words_compared"]);
+    assert_eq!((&shared["mismatches"], &shared["modules"]), (&0.into(), &3.into()));
+    assert!(number(&shared, "cycles_per_step") < 0.7 * number(&report, "cycles_per_step"), "{shared}");
 }
 
 #[test]
@@ -65,7 +69,7 @@ fn gen_writes_everything() {
     }
     let hash = report["config_hash"].as_str().unwrap();
     let verilog = std::fs::read_to_string(out.join("nendo_engine.v")).unwrap();
-    assert!(verilog.contains(hash) && verilog.contains("4096 particles, 20480 edges"));
+    assert!(verilog.contains(hash) && verilog.contains("one module of 4096 particles and 20480 edges"));
     let map: Value = serde_json::from_slice(&std::fs::read(out.join("map.json")).unwrap()).unwrap();
     assert_eq!(map["config"]["particles"], 4096);
 }
@@ -190,7 +194,8 @@ fn board_commands() {
     let out = nendo(&["run", "block16", "--engine", "board", "--device", &replay, "--steps", "1"]);
     assert_eq!(out.status.code(), Some(1));
     assert!(
-        stderr(&out).contains("3600 particles and 19531 edges") && stderr(&out).contains("1024 and 1024")
+        stderr(&out).contains("3600 particles and 19531 slots")
+            && stderr(&out).contains("one module of 1024 particles and 1024 edges")
     );
 }
 

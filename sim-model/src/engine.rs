@@ -10,7 +10,7 @@ use crate::{
     blocks::{Inverse, InverseForm, cordic::Cordic, table::Table},
     digest::StateHasher,
     forces::Forces,
-    image::{Constants, Edge, Event, ForceSums, Image, ImageError, Particle, Write},
+    image::{Constants, Edge, Event, Image, ImageError, Particle, Write},
     mesh::Vec3,
     mpm,
     numbers::{Numbers, PAPER_2003, PAPER_2005, Profile, WIDE},
@@ -175,13 +175,12 @@ impl Model {
         u
     }
 
-    /// Sums of the forces of the last step's elements, of edges that start and that end at each particle, as
-    /// the force memories held them before its particles were moved.
-    pub fn forces(&self) -> Vec<ForceSums> {
+    /// Sum of the forces of the last step's elements on each particle, as the force memories held it before its
+    /// particles were moved.
+    pub fn forces(&self) -> Vec<[i32; 3]> {
         let word = self.image.numbers().force_sum;
         let cut = |q: Quad| [q[0], q[1], q[2]].map(|c| word.wrap(c.into()) as i32);
-        let sums = self.places().map(|p| lane::forces(&self.lanes, p));
-        sums.map(|(starting, ending)| ForceSums { start: cut(starting), end: cut(ending) }).collect()
+        self.places().map(|p| cut(lane::forces(&self.lanes, p))).collect()
     }
 
     /// Particle velocities in m/s.
@@ -359,12 +358,10 @@ impl Share<'_> {
 
     fn integers<C: Contract>(&mut self, k: &Constants, lanes: &[Lane], p: usize) -> Overflow {
         let wide = |q: &Quad| [q[0].into(), q[1].into(), q[2].into()];
-        let (starting, ending) = lane::forces(lanes, self.first + p);
         let input = mpm::Input {
             x: wide(&self.x[p]),
             v: wide(&self.v[p]),
-            starting: wide(&starting),
-            ending: wide(&ending),
+            force: wide(&lane::forces(lanes, self.first + p)),
             external: wide(&self.force[self.first + p]),
         };
         let mass = k.inverse_mass[usize::from(self.class[self.first + p])];
@@ -379,10 +376,10 @@ impl Share<'_> {
     #[inline(always)]
     fn vectors(&mut self, factors: &Factors, lanes: &[Lane], next: usize) -> usize {
         for p in next..self.x.len() {
-            let (starting, ending) = lane::forces(lanes, self.first + p);
+            let sum = lane::forces(lanes, self.first + p);
             let mass = factors.inverse_mass[usize::from(self.class[self.first + p])];
             let force = &self.force[self.first + p];
-            let moved = vector::particle(factors, mass, &self.x[p], &self.v[p], force, &starting, &ending);
+            let moved = vector::particle(factors, mass, &self.x[p], &self.v[p], force, &sum);
             let Some((x, v)) = moved else {
                 return p;
             };

@@ -41,15 +41,6 @@ pub struct Edge {
     pub u: i32,
 }
 
-/// What the force memories hold of a particle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ForceSums {
-    /// Forces of the edges that start there (f_R).
-    pub start: [i32; 3],
-    /// Forces of the edges that end there (f_S).
-    pub end: [i32; 3],
-}
-
 /// The three constants of an element class, in the order of the profile's [`Law`]:
 /// A, B, c2 or K, C, D.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

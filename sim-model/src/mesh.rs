@@ -188,13 +188,10 @@ impl Mesh {
         (0..self.edges.len()).filter(|&k| pairs.contains(&sorted(&self.edges[k]))).collect()
     }
 
-    /// For each particle, how many edges start at it and how many end at it.
-    pub fn valences(&self) -> Vec<[u32; 2]> {
-        let mut count = vec![[0; 2]; self.particles.len()];
-        for &[start, end] in &self.edges {
-            count[start as usize][0] += 1;
-            count[end as usize][1] += 1;
-        }
+    /// For each particle, how many edges start or end at it.
+    pub fn valences(&self) -> Vec<u32> {
+        let mut count = vec![0; self.particles.len()];
+        self.edges.iter().flatten().for_each(|&p| count[p as usize] += 1);
         count
     }
 }

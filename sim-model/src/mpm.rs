@@ -23,10 +23,8 @@ pub struct Input {
     pub x: [i64; 3],
     /// Stored velocity.
     pub v: [i64; 3],
-    /// Accumulated force of the edges that start here (f_R): is subtracted.
-    pub starting: [i64; 3],
-    /// Accumulated force of the edges that end here (f_S): is added.
-    pub ending: [i64; 3],
+    /// Sum of the forces of the edges that end here (f_S), less that of those that start here (f_R).
+    pub force: [i64; 3],
     /// External force.
     pub external: [i64; 3],
 }
@@ -66,7 +64,7 @@ pub fn mpm(n: &Numbers, k: &Constants, mass: Constant, input: &Input) -> Output 
     let mut out = Output::default();
     let o = &mut out.overflow;
     for c in 0..3 {
-        let sum = n.force_sum.wrap(input.ending[c]) - n.force_sum.wrap(input.starting[c]) + input.external[c];
+        let sum = n.force_sum.wrap(input.force[c]) + input.external[c];
         o.check(Source::ForceSum, n.force_sum.fits(sum));
         let v = input.v[c] + velocity_increment(n, k, mass, n.force_sum.wrap(sum), o);
         o.check(Source::Velocity, n.v.word().fits(v));
@@ -86,13 +84,7 @@ mod tests {
     #[test]
     fn the_position_uses_the_old_velocity() {
         let k = Constants { position_shift: 13, ..Constants::default() };
-        let input = Input {
-            v: [1 << 13, 0, 0],
-            ending: [100, 0, 0],
-            starting: [30, 0, 0],
-            external: [5, 0, 0],
-            ..Input::default()
-        };
+        let input = Input { v: [1 << 13, 0, 0], force: [70, 0, 0], external: [5, 0, 0], ..Input::default() };
         let out = mpm(&WIDE, &k, Constant { mantissa: 3, shift: 0 }, &input);
         assert_eq!((out.x[0], out.v[0]), (1, (1 << 13) + 225));
         // A held particle keeps its velocity and moves with it.
@@ -117,9 +109,9 @@ mod tests {
         let flags = |input: Input| mpm(&WIDE, &k, one, &input).overflow.to_string();
         assert_eq!(flags(Input::default()), "none");
         assert_eq!(flags(Input { x: [8_388_607, 0, 0], v: [1, 0, 0], ..Input::default() }), "position");
-        assert_eq!(flags(Input { v: [0, 8_388_607, 0], ending: [0, 1, 0], ..Input::default() }), "velocity");
+        assert_eq!(flags(Input { v: [0, 8_388_607, 0], force: [0, 1, 0], ..Input::default() }), "velocity");
         assert_eq!(
-            flags(Input { ending: [0, 0, 131_071], starting: [0, 0, -1], ..Input::default() }),
+            flags(Input { force: [0, 0, 131_071], external: [0, 0, 1], ..Input::default() }),
             "force-sum"
         );
     }

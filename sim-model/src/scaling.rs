@@ -187,10 +187,10 @@ fn smallest_mass(scene: &Scene) -> f64 {
     if least.is_finite() { power_of_two_above(least) } else { 1.0 }
 }
 
-/// So many forces of this size fit an accumulator as a particle has edges starting, or ending, at it.
-/// An element force beyond it is an overflow; below it no order of summation can overflow.
+/// So many forces of this size fit an accumulator as a particle has edges.
+/// An element force beyond it is an overflow; below it no order of summation, and no part of a sum, can overflow.
 fn force_limit(numbers: &Numbers, scene: &Scene) -> i32 {
-    let most = scene.mesh.valences().iter().flatten().copied().max().unwrap_or(1).max(1);
+    let most = scene.mesh.valences().into_iter().max().unwrap_or(1).max(1);
     (numbers.force_sum.max() / i64::from(most)).min(numbers.edge_force.max()) as i32
 }
 
@@ -350,7 +350,7 @@ mod tests {
         for profile in Profile::ALL {
             let numbers = profile.numbers();
             let limit = i64::from(Scaling::choose(&cube, profile).unwrap().force_limit);
-            let most = i64::from(cube.mesh.valences().into_iter().flatten().max().unwrap());
+            let most = i64::from(cube.mesh.valences().into_iter().max().unwrap());
             assert!(limit * most <= numbers.force_sum.max());
         }
     }

@@ -102,15 +102,16 @@ fn random_images_cover_both_sides() {
     assert!((60..240).contains(&calm), "{calm}");
 }
 
-/// (steps, digest) per scene and configuration. Caught so far: nothing.
+/// (steps, digest) per scene and configuration. Changed on purpose: `wide` when the limit of a force became that of all
+/// edges of a particle together, which makes sums safe in any parts.
 #[test]
 fn goldens() {
     let cases = [
-        ("cube9", Profile::Wide, Inverse::Table, 200, "076a33d9b467c767"),
-        ("cube9", Profile::Wide, Inverse::Cordic, 200, "0d347bcb40ffd33b"),
+        ("cube9", Profile::Wide, Inverse::Table, 200, "4017b8d7614a07b8"),
+        ("cube9", Profile::Wide, Inverse::Cordic, 200, "1fc1cd61d1b258b1"),
         ("cube9", Profile::Paper2005, Inverse::Cordic, 200, "9682e05845e9a5af"),
         ("cube9", Profile::Paper2003, Inverse::Cordic, 200, "7974059453109960"),
-        ("block16", Profile::Wide, Inverse::Table, 20, "5cf91834487fa036"),
+        ("block16", Profile::Wide, Inverse::Table, 20, "754e29b3adc8ee0a"),
         ("single", Profile::Wide, Inverse::Table, 2000, "d6b44c1ba726cee5"),
     ];
     let found: Vec<String> = cases

@@ -28,6 +28,8 @@ use proptest::prelude::*;
 use std::fmt::Debug;
 
 const MINIMAL: Config = Config::minimal(Profile::Wide, Inverse::Table);
+/// As many modules as need two bits, with an address that no module has.
+const THREE: Config = Config { modules: 3, ..MINIMAL };
 
 /// Pushed, pinned and moved particles, gravity, two materials.
 const PRESS: &str = r#"
@@ -317,7 +319,8 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
         let mut board = Board::open(device).unwrap();
         let error = board.load(&large).unwrap_err().to_string();
         assert!(
-            error.contains("3600 particles and 19531 edges") && error.contains("1024 and 5120"),
+            error.contains("3600 particles and 19531 slots")
+                && error.contains("one module of 1024 particles and 5120 edges"),
             "{error}"
         );
         let error = board.require(Profile::Paper2005, Inverse::Cordic).err().unwrap().to_string();
@@ -327,13 +330,15 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
 
 #[test]
 fn sound_boards_pass_their_selftest() {
-    on_every_device(&MINIMAL, |device| {
-        let (report, _) = selftest(Board::open(device).unwrap()).unwrap();
-        assert!(report.passed() && report.words > 50_000, "{report:?}");
-        // Under a second of board time at the slowest clock a board had.
-        assert!(report.cycles < 33_000_000);
-        report
-    });
+    for config in [MINIMAL, THREE] {
+        on_every_device(&config, |device| {
+            let (report, _) = selftest(Board::open(device).unwrap()).unwrap();
+            assert!(report.passed() && report.words > 50_000 * config.modules, "{report:?}");
+            // Under a second of board time at the slowest clock a board had.
+            assert!(report.cycles < 33_000_000);
+            report
+        });
+    }
 }
 
 /// A word that differs from the recording, an end too early, and anything that is no recording: an error that
@@ -376,8 +381,11 @@ fn ops(map: &Map) -> impl Strategy<Value = Vec<Op>> + use<> {
     // Whether it runs, and for how long, is a matter of time, which the two count differently.
     let quiet = registers.into_iter().filter(|&a| a != Reg::Command.address() && a != Reg::Status.address());
     let quiet: Vec<u32> = quiet.collect();
-    let words = |w: &nendo_hdl::map::Window| (w.base, w.base + 4 * w.items * w.stride);
-    let windows: Vec<(u32, u32)> = map.windows.iter().map(words).collect();
+    let words = |w: &nendo_hdl::map::Window| {
+        let (base, length, span) = (w.base, 4 * w.items * w.stride, map.module_span);
+        (0..w.modules).map(move |m| base + m * span).map(move |from| (from, from + length))
+    };
+    let windows: Vec<(u32, u32)> = map.windows.iter().flat_map(words).collect();
     let size = map.size;
     let address = prop_oneof![
         6 => prop::sample::select(windows).prop_flat_map(|(from, to)| {
@@ -404,7 +412,11 @@ fn perform(device: &mut dyn Device, op: &Op) -> Result<Option<u32>, String> {
 /// Register for register and word for word the same device, for any sequence of accesses while idle.
 #[test]
 fn the_model_answers_every_access_as_the_hardware_does() {
-    let config = MINIMAL;
+    answers_alike(MINIMAL);
+    answers_alike(THREE);
+}
+
+fn answers_alike(config: Config) {
     let map = Map::new(&config);
     let mut runner = runner();
     let mut hardware = Rtl::new(&config, Options::default()).unwrap();
@@ -414,7 +426,8 @@ fn the_model_answers_every_access_as_the_hardware_does() {
     for device in [&mut hardware as &mut dyn Device, &mut model] {
         for window in map.windows.iter().filter(|w| w.way != Way::ReadOnly) {
             let zeros = vec![0; (window.items * window.stride) as usize];
-            device.write_block(window.base, &zeros).unwrap();
+            (0..window.modules)
+                .for_each(|m| device.write_block(window.base + m * map.module_span, &zeros).unwrap());
         }
         device.write(Reg::Command.address(), command_word(4)).unwrap();
         device.pause(2000);

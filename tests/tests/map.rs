@@ -94,8 +94,11 @@ fn three_texts_one_map() {
             names += 3;
         }
     }
-    // The size and the hash are left: the header has nothing that the others lack.
-    assert_eq!(header.len(), names + 2);
+    // The size, the modules and the hash are left: the header has nothing that the others lack.
+    assert_eq!(header.len(), names + 4);
+    let modules = [&json["config"]["modules"], &json["module_span"]].map(|n| n.as_u64().unwrap());
+    assert_eq!([header["MODULES"], header["MODULE_SPAN"]], modules);
+    assert!(file(".md").contains(&format!("in module m is {:#x} m further", modules[1])));
     assert_eq!((header["MAP_SIZE"], header["CONFIG_HASH"]), (json["size"].as_u64().unwrap(), CONFIG.hash()));
 }
 

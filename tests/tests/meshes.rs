@@ -18,6 +18,7 @@ fn run(scene: &Scene, kind: EngineKind, steps: u64) -> (String, Vec<Vec3>) {
         kind,
         profile: Profile::Wide,
         inverse: Inverse::Table,
+        modules: None,
         threads: 2,
         edge_order: None,
         integrator: Integrator::Euler,

@@ -17,6 +17,7 @@ fn options(kind: EngineKind, profile: Profile) -> EngineOptions {
         kind,
         profile,
         inverse: usual_inverse(profile),
+        modules: None,
         threads: 2,
         edge_order: None,
         integrator: Integrator::Euler,

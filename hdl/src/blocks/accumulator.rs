@@ -9,8 +9,9 @@
 //! ```
 //! An item whose address was written by one of the three items before it reads the memory too early; it
 //! gets the newest of their sums instead. The addresses are compared a stage ahead, so that between two
-//! registers there is only the choice and the addition. An item with `clear` puts zero in place of the sum;
-//! `old`, what was there before, comes out at stage 3. A sum that was never cleared is undefined.
+//! registers there is only the choice and the addition. An item adds its value and a `carry`, so that the complement
+//! of a value with a carry subtracts it. An item with `clear` puts zero in place of the sum; `old`, what was there
+//! before, comes out at stage 3. A sum that was never cleared is undefined.
 
 use super::ram::{READ_LATENCY, address_bits};
 use crate::rtl::{Build, Module, Net};
@@ -30,6 +31,7 @@ pub fn accumulator(depth: u64, value_bits: u32, sum_bits: u32) -> Module {
     let clear = b.pipe_input("clear", 1);
     let address = b.pipe_input("address", address_bits);
     let value: [Net; 3] = std::array::from_fn(|k| b.input_at(&format!("value{k}"), value_bits, READ_LATENCY));
+    let carry = b.input_at("carry", 1, READ_LATENCY);
 
     b.comment("the memory: read at stage 0, written at stage 3");
     let range = format!("[{}:0]", bits - 1);
@@ -75,7 +77,7 @@ pub fn accumulator(depth: u64, value_bits: u32, sum_bits: u32) -> Module {
     let parts: [Net; 3] = std::array::from_fn(|k| {
         let part = b.slice(&old, k as u32 * sum_bits, sum_bits);
         let value = b.sign_extend(&value[k], sum_bits);
-        let sum = b.add(&part, &value);
+        let sum = b.add_carry(&part, &value, &carry);
         let none = b.constant(0, sum_bits);
         b.mux(&clear2, &none, &sum)
     });
@@ -105,17 +107,19 @@ mod tests {
     use proptest::prelude::*;
     use std::{io::Write, process::Command};
 
-    /// Items: valid, clear, address, three values. Ends with reading everything.
-    fn check(items: &[(bool, bool, usize, [i64; 3])], depth: usize) {
-        let clear = || (0..depth).map(|a| (true, true, a, [0; 3]));
+    /// Items: valid, clear, address, three values, carry. Ends with reading everything.
+    fn check(items: &[(bool, bool, usize, [i64; 3], bool)], depth: usize) {
+        let clear = || (0..depth).map(|a| (true, true, a, [0; 3], false));
         let items: Vec<_> = clear().chain(items.iter().copied()).chain(clear()).collect();
         let inputs: Vec<Vec<i64>> = items
             .iter()
-            .map(|&(valid, clear, a, [x, y, z])| vec![valid.into(), clear.into(), a as i64, x, y, z])
+            .map(|&(valid, clear, a, [x, y, z], carry)| {
+                vec![valid.into(), clear.into(), a as i64, x, y, z, carry.into()]
+            })
             .collect();
         let found = run_pipeline(&accumulator(depth as u64, 16, 18), &[], &inputs);
         let mut model = twin::Accumulator::new(Word { bits: 18, frac: 0 }, depth);
-        for (k, (&(valid, clear, a, value), found)) in items.iter().zip(found).enumerate() {
+        for (k, (&(valid, clear, a, value, carry), found)) in items.iter().zip(found).enumerate() {
             match (valid, clear) {
                 (false, _) => {}
                 // What was there before the first clearing is anything.
@@ -126,7 +130,7 @@ mod tests {
                         "item {k}: {found:?}, not {expected:?}, in {items:?}"
                     );
                 }
-                (true, false) => model.add(a, value),
+                (true, false) => model.add(a, value.map(|v| v + i64::from(carry))),
             }
         }
     }
@@ -136,7 +140,7 @@ mod tests {
         /// Few addresses, so that every pattern of repetition occurs; gaps and clears in between.
         #[test]
         fn any_sequence_of_addresses(
-            items in prop::collection::vec((prop::bool::weighted(0.8), prop::bool::weighted(0.1), 0usize..4, prop::array::uniform3(-32768i64..32768)), 1..200)
+            items in prop::collection::vec((prop::bool::weighted(0.8), prop::bool::weighted(0.1), 0usize..4, prop::array::uniform3(-32768i64..32768), any::<bool>()), 1..200)
         ) {
             check(&items, 4);
         }
@@ -145,7 +149,7 @@ mod tests {
     /// Runs of one address, and A-B-A at every distance up to the loop length and beyond.
     #[test]
     fn runs_and_returns() {
-        let add = |a| (true, false, a, [1, -2, 30000]);
+        let add = |a| (true, false, a, [1, -2, 30000], a == 1);
         for length in 1..10 {
             check(&vec![add(2); length], 4);
             for gap in 0..6 {
@@ -164,15 +168,15 @@ mod tests {
         let items = LOOP + 2;
         let mut text = verilog(&accumulator(2, 2, 3), "accumulator");
         text += &format!(
-            "module proof (input wire clock, input wire valid, input wire address, input wire [1:0] value, input wire which);\n\
+            "module proof (input wire clock, input wire valid, input wire address, input wire [1:0] value, input wire carry, input wire which);\n\
              reg [4:0] count = 0;\nreg [2:0] model [0:1];\ninitial begin model[0] = 0; model[1] = 0; end\n\
-             reg chosen;\nreg [1:0] value1;\nreg [1:0] value2;\nreg reading1 = 0, reading2 = 0, reading3 = 0;\n\
+             reg chosen;\nreg [1:0] value1;\nreg [1:0] value2;\nreg carry1, carry2;\nreg reading1 = 0, reading2 = 0, reading3 = 0;\n\
              wire clearing = count < 2;\nwire adding = !clearing & count < {items} + 2;\nwire reading = count == {items} + 2;\n\
              wire add = valid & adding;\nwire [2:0] old;\n\
              accumulator uut (.clock(clock), .valid(add | clearing | reading), .clear(clearing | reading),\n\
-             .address(clearing ? count[0] : reading ? which : address), .value0(value2), .value1(2'd0), .value2(2'd0), .old0(old), .old1(), .old2());\n\
-             always @(posedge clock) begin\nif (count != 31) count <= count + 1;\nvalue1 <= value;\nvalue2 <= value1;\n\
-             if (add) model[address] <= model[address] + {{value[1], value}};\nif (reading) chosen <= which;\n\
+             .address(clearing ? count[0] : reading ? which : address), .value0(value2), .value1(2'd0), .value2(2'd0), .carry(carry2), .old0(old), .old1(), .old2());\n\
+             always @(posedge clock) begin\nif (count != 31) count <= count + 1;\nvalue1 <= value;\nvalue2 <= value1;\ncarry1 <= carry;\ncarry2 <= carry1;\n\
+             if (add) model[address] <= model[address] + {{value[1], value}} + {{2'd0, carry}};\nif (reading) chosen <= which;\n\
              reading1 <= reading; reading2 <= reading1; reading3 <= reading2;\nend\n\
              always @* if (reading3) assert (old == model[chosen]);\nendmodule\n"
         );

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Clocks from a request to read a window to its answer.
-pub const READ_CLOCKS: u32 = 5;
+pub const READ_CLOCKS: u32 = 6;
 
 /// Width of a byte address.
 pub fn bus_address_bits(map: &Map) -> u32 {
@@ -44,8 +44,8 @@ struct Target {
 ///
 /// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), an
 /// output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
-/// `NAME_q` in. `stored` and `fetched` mark the accesses that the sums count: all but refused ones and those
-/// of the sums themselves. `reset_n` clears the registers that a reset clears.
+/// `NAME_q` in; `module_number` for all of them, if there are several. `stored` and `fetched` mark the accesses that the
+/// sums count: all but refused ones and those of the sums themselves. `reset_n` clears the registers that a reset clears.
 pub fn register_bus(map: &Map) -> Module {
     let mut b = Build::new("register_bus", "Registers and memory windows behind one request at a time.");
     let r = Request {
@@ -79,6 +79,11 @@ pub fn register_bus(map: &Map) -> Module {
     let act = b.and(&third, &write);
     let access = Access1 { write, address, d, strobe, full, act, idle, awake };
 
+    let module =
+        (map.module_bits() > 0).then(|| b.slice(&access.address, map.module_span.ilog2(), map.module_bits()));
+    if let Some(module) = &module {
+        b.output("module_number", module);
+    }
     let last = b.constant(READ_CLOCKS.into(), 3);
     let at_last = b.eq(phase.value(), &last);
 
@@ -92,7 +97,7 @@ pub fn register_bus(map: &Map) -> Module {
     let mut waits = [Vec::new(), Vec::new()];
     for window in &map.windows {
         b.comment(window.name.name());
-        let decoded = Decoded::new(&mut b, &access, window);
+        let decoded = Decoded::new(&mut b, map, &access, module.as_ref(), window);
         let q = (window.way != Way::WriteOnly).then(|| read_window(&mut b, window, &decoded, &at_last));
         if window.way != Way::ReadOnly {
             let ok = b.and(&decoded.hit, &decoded.allowed);
@@ -290,16 +295,29 @@ struct Decoded {
 }
 
 impl Decoded {
-    fn new(b: &mut Build, access: &Access1, window: &Window) -> Self {
-        let Window { base, items, stride, .. } = *window;
+    fn new(b: &mut Build, map: &Map, access: &Access1, module: Option<&Net>, window: &Window) -> Self {
+        let Window { base, items, stride, modules, .. } = *window;
         let name = window.name.name();
         let bytes = 4 * stride;
         let region_bits = (items * bytes).next_power_of_two().ilog2();
         assert!(base.trailing_zeros() >= region_bits, "{name}: a window must be aligned to its size");
         let offset = b.slice(&access.address, 0, region_bits);
-        let high = b.slice(&access.address, region_bits, access.address.bits() - region_bits);
-        let wanted = b.constant((base >> region_bits).into(), high.bits());
-        let inside = b.eq(&high, &wanted);
+        // Above the items: what must be the window's own, but for the module's number where there are several.
+        let several = module.filter(|_| modules > 1);
+        let (low, low_end) =
+            (region_bits, several.map_or(access.address.bits(), |_| map.module_span.ilog2()));
+        let mut inside = b.constant(1, 1);
+        let parts = [Some((low, low_end)), several.map(|m| (low_end + m.bits(), access.address.bits()))];
+        for (from, to) in parts.into_iter().flatten().filter(|(from, to)| from < to) {
+            let part = b.slice(&access.address, from, to - from);
+            let wanted = b.constant((base >> from & ((1 << (to - from)) - 1)).into(), part.bits());
+            let same = b.eq(&part, &wanted);
+            inside = b.and(&inside, &same);
+        }
+        if let Some(module) = several {
+            let known = below(b, module, modules);
+            inside = b.and(&inside, &known);
+        }
         let item_bits = address_bits(items.into());
         let item = b.slice(&offset, bytes.ilog2(), item_bits);
         b.output(&format!("{name}_item"), &item);

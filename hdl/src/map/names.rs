@@ -53,7 +53,8 @@ names! {
         CyclesHigh = "cycles_high",
         Overflow = "overflow",
         Particles = "particles",
-        Edges = "edges",
+        Slots = "slots",
+        Left = "left",
         PositionShift = "position_shift",
         ExtensionShift = "extension_shift",
         ForceLimit = "force_limit",
@@ -81,8 +82,7 @@ names! {
         External = "external",
         Edge = "edge",
         Display = "display",
-        ForceStart = "force_start",
-        ForceEnd = "force_end",
+        Force = "force",
     }
 }
 
@@ -110,7 +110,8 @@ impl Reg {
             Self::CyclesHigh => 0x54,
             Self::Overflow => 0x58,
             Self::Particles => 0x5c,
-            Self::Edges => 0x60,
+            Self::Slots => 0x60,
+            Self::Left => 0x7c,
             Self::PositionShift => 0x64,
             Self::ExtensionShift => 0x68,
             Self::ForceLimit => 0x6c,

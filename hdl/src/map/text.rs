@@ -20,15 +20,14 @@ impl Map {
     /// A page for people.
     pub fn markdown(&self) -> String {
         let mut s = format!(
-            "# Register map, version {}\n\nConfiguration {} ({}, {}, {} particles, {} edges). {} bytes, 32-bit words, \
+            "# Register map, version {}\n\nConfiguration {} ({}, {}, {}). {} bytes, 32-bit words, \
              byte addresses, of which the lowest two bits are not looked at.\nAnything else, a write to what cannot \
              be written, and a write of less than a word to a window is answered with an error.\n\n| address | register | bits | access | |\n|---|---|---|---|---|\n",
             super::VERSION,
             self.config.hash_text(),
             self.config.profile,
             self.config.inverse,
-            self.config.particles,
-            self.config.edges,
+            self.config.modules_text(),
             self.size
         );
         for r in &self.registers {
@@ -46,8 +45,13 @@ impl Map {
                 r.doc
             );
         }
-        s += "\nWindows: item k, word w at base + 4 (k stride + w). Writing an item's last word stores the whole item; words\n\
-              beyond it read as zero and store nothing.\n\n\
+        let _ = writeln!(
+            s,
+            "\nWindows: item k, word w at base + 4 (k stride + w); a memory's window in module m is {:#x} m further. Writing an\n\
+             item's last word stores the whole item; words beyond it read as zero and store nothing.\n",
+            self.module_span
+        );
+        s += "\
               | base | window | items | stride | access | when | fields (word: bits) | |\n|---|---|---|---|---|---|---|---|\n";
         for w in &self.windows {
             let way = match w.way {
@@ -89,9 +93,13 @@ impl Map {
         let mut s = format!(
             "/* Register map of the nendo engine, configuration {}. Generated; do not edit. */\n\
              #ifndef NENDO_MAP_H\n#define NENDO_MAP_H\n\n#define NENDO_MAP_SIZE 0x{:x}u\n\
+             /* From a window in one module to the same in the next. */\n\
+             #define NENDO_MODULES {}u\n#define NENDO_MODULE_SPAN 0x{:x}u\n\
              #define NENDO_CONFIG_HASH 0x{}ull\n",
             self.config.hash_text(),
             self.size,
+            self.config.modules,
+            self.module_span,
             self.config.hash_text()
         );
         for r in &self.registers {

@@ -1,9 +1,8 @@
 //! What the hardware would take: cycles of a step times the clock that a routed report supports.
 
 use super::Row;
-use crate::engine;
-use nendo_hdl::{resources::Memory, target::Target};
-use nendo_model::{blocks::Inverse, cycles::Depths, numbers::Profile, scene::Scene};
+use nendo_hdl::{config::Config, resources::Memory, target::Target};
+use nendo_model::{blocks::Inverse, image::Image, numbers::Profile, scene::Scene, schedule::Schedule};
 use serde_json::Value;
 use std::path::Path;
 
@@ -22,11 +21,12 @@ fn routed_clock(folder: &Path, target: &str) -> Result<f64, String> {
 
 /// A row per target for one scene, with the default profile.
 pub(super) fn rows(folder: &Path, mesh: &str, scene: &Scene) -> Vec<Row> {
-    let (profile, inverse) = (Profile::Wide, Inverse::Table);
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
+    let Ok(image) = Image::new(scene, Profile::Wide, Inverse::Table) else { return Vec::new() };
     // The Verilated engine is tested to take exactly these.
-    let cycles = Depths::of(profile, inverse).cycles_per_step(particles as u64, edges as u64);
-    let memory = Memory::of(&engine::config_for(scene, profile, inverse)).total();
+    let plan = Schedule::of(&image, 1);
+    let cycles = plan.cycles_per_step();
+    let memory = Memory::of(&Config::for_schedule(image.profile, image.inverse, &plan)).total();
     let row = |target: Target| {
         let clock = routed_clock(folder, &target.name);
         let fits = memory <= target.brams;
@@ -75,9 +75,9 @@ mod tests {
         report(r#"{"routed": true, "fmax_mhz": 100}"#).unwrap();
         let rows = rows(folder.path(), "9x9x9", &Scene::open("cube9").unwrap());
         let acorn = rows.iter().find(|r| r.engine == "hardware acorn").unwrap();
-        // 729 particles, 3672 edges and the pauses, at 100 MHz.
-        assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 729 + 7), Some(100.0)));
-        assert!((acorn.ms_per_step.unwrap() - 0.04435).abs() < 1e-9);
+        // 3672 edges, 77 particles that are left, and the pauses, at 100 MHz.
+        assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 77 + 10), Some(100.0)));
+        assert!((acorn.ms_per_step.unwrap() - 0.03786).abs() < 1e-9);
         assert!(
             rows.iter()
                 .filter(|r| r.engine != "hardware acorn")

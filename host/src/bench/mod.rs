@@ -149,6 +149,7 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
         kind,
         profile: Profile::Wide,
         inverse: Inverse::Table,
+        modules: None,
         threads,
         edge_order: None,
         integrator: Integrator::Euler,

@@ -1,6 +1,7 @@
 //! What can be wrong with a board.
 
 use crate::device::DeviceError;
+use nendo_hdl::config::Config;
 use nendo_model::{blocks::Inverse, numbers::Profile};
 
 /// Why a device cannot be used as a board, or does not do what a board does.
@@ -28,19 +29,18 @@ pub enum BoardError {
     },
     /// A scene that does not fit.
     #[error(
-        "the scene has {particles} particles and {edges} edges; {device} holds {max_particles} and {max_edges}"
+        "the scene needs {particles} particles and {slots} slots in each module; {device} has {}",
+        config.modules_text()
     )]
     TooLarge {
         /// Which device.
         device: String,
-        /// Of the scene.
-        particles: usize,
-        /// Of the scene.
-        edges: usize,
-        /// Of the device.
-        max_particles: u64,
-        /// Of the device.
-        max_edges: u64,
+        /// What it holds.
+        config: Config,
+        /// Of the scene's largest part.
+        particles: u32,
+        /// Of the scene's plan.
+        slots: u32,
     },
     /// What arrived is not what was sent.
     #[error("{doing}: what {device} took or gave is not what was sent or received; the link is damaged")]

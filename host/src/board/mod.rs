@@ -5,6 +5,7 @@
 
 mod completion;
 mod error;
+mod layout;
 mod link;
 pub mod selftest;
 
@@ -13,17 +14,19 @@ pub use error::BoardError;
 pub use link::Link;
 
 use crate::device::{Device, DeviceError, identify};
+use layout::Layout;
 use nendo_hdl::{
     config::Config,
     map::{Map, Reg, Win, Window, command_word},
 };
 use nendo_model::{
     blocks::Inverse,
-    cycles::Depths,
-    image::{Edge, ForceSums, Image, Particle, Write},
+    image::{Edge, Image, Particle, Write},
     numbers::{Constant, Profile},
     overflow::Overflow,
+    schedule::Schedule,
 };
+use std::iter::once;
 
 /// What a board holds: every memory word that has a meaning between steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub struct Memories {
     /// Extension, class and numbers.
     pub edges: Vec<Edge>,
     /// Sums of forces: zero between steps.
-    pub forces: Vec<ForceSums>,
+    pub forces: Vec<[i32; 3]>,
     /// Position operands for display.
     pub display: Vec<[i32; 3]>,
 }
@@ -42,8 +45,8 @@ pub struct Memories {
 pub struct Board<D: Device> {
     link: Link<D>,
     map: Map,
-    particles: u32,
-    edges: u32,
+    /// Where the loaded image is.
+    layout: Layout,
     /// Commands the engine has taken.
     commands: u32,
     /// Steps it was last told to take.
@@ -104,7 +107,7 @@ impl<D: Device> Board<D> {
         let mut link = Link::new(device, retries)?;
         let commands = link.reading("reading registers", |link| link.get(Reg::CommandsSeen))?;
         let (map, completion) = (Map::new(&config), Completion::Poll);
-        Ok(Self { link, map, particles: 0, edges: 0, commands, asked: 0, completion })
+        Ok(Self { link, map, layout: Layout::default(), commands, asked: 0, completion })
     }
 
     /// Resets the device and opens it again: whatever was on it must be loaded anew.
@@ -158,7 +161,8 @@ impl<D: Device> Board<D> {
         self.link.retries()
     }
 
-    fn name(&self) -> String {
+    /// What to call its device.
+    pub fn name(&self) -> String {
         self.link.name()
     }
 
@@ -199,38 +203,43 @@ impl<D: Device> Board<D> {
         Err(BoardError::Damaged { device: self.name(), doing: "giving a command".to_owned() })
     }
 
-    /// Writes items of a window, from an item on.
+    /// Writes items of a window of a module, from an item on.
     fn store(
         &mut self,
         window: Win,
-        item: u32,
+        (module, item): (u32, u32),
         items: impl Iterator<Item = Vec<i64>>,
     ) -> Result<(), BoardError> {
         let window = self.map.window(window);
         let words = words_of(window, items);
         let doing = format!("writing to {}", window.name.name());
         for (block, at) in words.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-            let address = window.address(item, at);
+            let address = self.map.address(window, module, item, at);
             self.link.writing(&doing, |link| link.write_block(address, block))?;
         }
         Ok(())
     }
 
-    /// Reads items of a window, from an item on.
-    fn fetch(&mut self, window: Win, item: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
+    /// Reads the first items of a window of a module.
+    fn fetch(&mut self, window: Win, module: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
         let window = self.map.window(window);
         let stride = window.stride as usize;
         let mut words = vec![0; items as usize * stride];
         let doing = format!("reading from {}", window.name.name());
         for (block, at) in words.chunks_mut(BLOCK).zip((0..).step_by(BLOCK)) {
-            let address = window.address(item, at);
+            let address = self.map.address(window, module, 0, at);
             self.link.reading(&doing, |link| link.read_block(address, block))?;
         }
         Ok(words.chunks(stride).map(|item| window.unpack(item)).collect())
     }
 
+    /// A window's items of all particles, in the order of the image.
     fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
-        self.fetch(window, 0, self.particles)
+        let mut found = Vec::new();
+        for (module, particles) in self.layout.particles_in_modules() {
+            found.push(self.fetch(window, module, particles)?);
+        }
+        Ok(self.layout.in_order(found))
     }
 
     /// Stops what may be running and empties the force memories.
@@ -245,44 +254,48 @@ impl<D: Device> Board<D> {
 
     /// Loads an image: constants, particles and edges. Whatever was running is stopped.
     pub fn load(&mut self, image: &Image) -> Result<(), BoardError> {
-        let Config { particles: max_particles, edges: max_edges, .. } = self.map.config;
-        let (particles, edges) = (image.particles.len(), image.edges.len());
-        if particles as u64 > max_particles || edges as u64 > max_edges {
-            let device = self.name();
-            return Err(BoardError::TooLarge { device, particles, edges, max_particles, max_edges });
+        let config = self.map.config;
+        let schedule = Schedule::of(image, config.modules as usize);
+        let (particles, slots) = (schedule.particles, schedule.slots());
+        if u64::from(particles) > config.particles || u64::from(slots) > config.edges {
+            return Err(BoardError::TooLarge { device: self.name(), config, particles, slots });
         }
+        let layout = Layout::new(schedule, image.edges.len());
         let mut attempt = 1;
         // Loading again repairs whatever a damaged transfer may have written elsewhere.
-        while let Err(error) = self.load_once(image) {
+        while let Err(error) = self.load_once(image, &layout) {
             let hopeless = !matches!(error, BoardError::Damaged { .. } | BoardError::Repeated { .. });
             if hopeless || attempt == link::ATTEMPTS {
                 return Err(error);
             }
             attempt += 1;
         }
-        (self.particles, self.edges) = (particles as u32, edges as u32);
+        self.layout = layout;
         Ok(())
     }
 
-    fn load_once(&mut self, image: &Image) -> Result<(), BoardError> {
+    fn load_once(&mut self, image: &Image, layout: &Layout) -> Result<(), BoardError> {
         self.halt_and_clear()?;
         let k = &image.constants;
         let table = |of: fn(&nendo_model::image::ElementConstants) -> Constant| {
             k.elements.iter().map(move |e| vec![entry(of(e))])
         };
-        self.store(Win::ElementExtension, 0, table(|e| e.extension))?;
-        self.store(Win::ElementRate, 0, table(|e| e.rate))?;
-        self.store(Win::ElementDamper, 0, table(|e| e.damper))?;
-        self.store(Win::MassTable, 0, k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
+        self.store(Win::ElementExtension, (0, 0), table(|e| e.extension))?;
+        self.store(Win::ElementRate, (0, 0), table(|e| e.rate))?;
+        self.store(Win::ElementDamper, (0, 0), table(|e| e.damper))?;
+        self.store(Win::MassTable, (0, 0), k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
         let of = |three: [i32; 3]| three.map(i64::from).to_vec();
-        self.store(Win::Position, 0, image.particles.iter().map(|p| of(p.x)))?;
-        self.store(Win::Velocity, 0, image.particles.iter().map(|p| of(p.v)))?;
-        self.store(Win::External, 0, image.particles.iter().map(|p| external(p.force, p.class)))?;
-        let edge = |e: &Edge| vec![e.u.into(), e.class.into(), e.start.into(), e.end.into()];
-        self.store(Win::Edge, 0, image.edges.iter().map(edge))?;
+        for module in 0..self.map.config.modules as u32 {
+            let particles = layout.particles_of(image, module);
+            self.store(Win::Position, (module, 0), particles.iter().map(|p| of(p.x)))?;
+            self.store(Win::Velocity, (module, 0), particles.iter().map(|p| of(p.v)))?;
+            self.store(Win::External, (module, 0), particles.iter().map(|p| external(p.force, p.class)))?;
+            self.store(Win::Edge, (module, 0), layout.slots_of(image, module).into_iter())?;
+        }
         self.set_registers(&[
-            (Reg::Particles, image.particles.len() as u32),
-            (Reg::Edges, image.edges.len() as u32),
+            (Reg::Particles, layout.schedule().particles),
+            (Reg::Slots, layout.schedule().slots()),
+            (Reg::Left, layout.schedule().left),
             (Reg::PositionShift, k.position_shift),
             (Reg::ExtensionShift, k.extension_shift),
             (Reg::ForceLimit, k.force_limit as u32),
@@ -297,16 +310,19 @@ impl<D: Device> Board<D> {
     }
 
     fn clocks(&self, steps: u32) -> u64 {
-        let Config { profile, inverse, .. } = self.map.config;
-        Depths::of(profile, inverse).cycles_per_step(self.particles.into(), self.edges.into())
-            * u64::from(steps)
+        self.layout.schedule().cycles_per_step() * u64::from(steps)
+    }
+
+    /// The plan of the loaded image.
+    pub fn schedule(&self) -> &Schedule {
+        self.layout.schedule()
     }
 
     /// Computes the elements of the next step and stops before its particles are moved.
     pub fn run_elements(&mut self) -> Result<(), BoardError> {
         self.set_registers(&[(Reg::Halt, 1), (Reg::Steps, 1)])?;
         self.command(START)?;
-        self.wait(self.edges.into(), "computing elements")?;
+        self.wait(self.layout.schedule().slots().into(), "computing elements")?;
         self.set_registers(&[(Reg::Halt, 0)])
     }
 
@@ -339,8 +355,9 @@ impl<D: Device> Board<D> {
     /// Ends a run after the step it is in; returns the steps it took.
     pub fn stop(&mut self) -> Result<u32, BoardError> {
         self.command(STOP)?;
-        // Polled: it may have ended before.
-        self.poll(self.clocks(1), "stopping")?;
+        // Polled: it may have ended before. What is running may have been loaded by somebody else.
+        let Config { particles, edges, .. } = self.map.config;
+        self.poll(self.clocks(1).max(particles + edges), "stopping")?;
         Ok(self.counters()?.0)
     }
 
@@ -363,14 +380,14 @@ impl<D: Device> Board<D> {
         match write {
             Write::Force(force) => self.set_force(particle, force, class),
             Write::Velocity(v) => {
-                self.store(Win::Velocity, particle, std::iter::once(v.map(i64::from).to_vec()))
+                self.store(Win::Velocity, self.layout.place(particle), once(v.map(i64::from).to_vec()))
             }
         }
     }
 
     /// Sets the external force on a particle of a mass class; also while the engine is running.
     pub fn set_force(&mut self, particle: u32, force: [i32; 3], class: u8) -> Result<(), BoardError> {
-        self.store(Win::External, particle, std::iter::once(external(force, class)))
+        self.store(Win::External, self.layout.place(particle), once(external(force, class)))
     }
 
     /// Position operands of a few particles, each of one step; also while the engine is running.
@@ -379,7 +396,8 @@ impl<D: Device> Board<D> {
         self.link.reading("reading points", |link| {
             let point = |&particle: &u32| {
                 let mut words = [0; 2];
-                link.read_block(window.address(particle, 0), &mut words)?;
+                let (module, item) = self.layout.place(particle);
+                link.read_block(self.map.address(window, module, item, 0), &mut words)?;
                 Ok(three(&window.unpack(&words)))
             };
             particles.iter().map(point).collect()
@@ -401,16 +419,17 @@ impl<D: Device> Board<D> {
 
     /// The edges.
     pub fn edges(&mut self) -> Result<Vec<Edge>, BoardError> {
-        let edges = self.fetch(Win::Edge, 0, self.edges)?;
-        let edge =
-            |e: Vec<i64>| Edge { u: e[0] as i32, class: e[1] as u8, start: e[2] as u32, end: e[3] as u32 };
-        Ok(edges.into_iter().map(edge).collect())
+        let (modules, slots) = (self.layout.schedule().modules.len() as u32, self.layout.schedule().slots());
+        let mut found = Vec::new();
+        for module in 0..modules {
+            found.push(self.fetch(Win::Edge, module, slots)?);
+        }
+        Ok(self.layout.edges(&found))
     }
 
-    /// Sums of forces of the edges that start and that end at each particle.
-    pub fn forces(&mut self) -> Result<Vec<ForceSums>, BoardError> {
-        let (start, end) = (self.all(Win::ForceStart)?, self.all(Win::ForceEnd)?);
-        Ok(start.iter().zip(&end).map(|(s, e)| ForceSums { start: three(s), end: three(e) }).collect())
+    /// Sum of the forces of the elements on each particle.
+    pub fn forces(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
+        Ok(self.all(Win::Force)?.iter().map(|f| three(f)).collect())
     }
 
     /// Every memory word in use.

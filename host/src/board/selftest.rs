@@ -48,7 +48,7 @@ impl Report {
 pub struct WrongWord {
     /// The window.
     pub window: &'static str,
-    /// The item.
+    /// The item, counted through all modules.
     pub item: u32,
     /// The part of it.
     pub field: &'static str,
@@ -135,9 +135,14 @@ fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> R
             if f.signed { (mixed << shift) >> shift } else { ((mixed as u64) << shift >> shift) as i64 }
         };
         let item = |item| (0..w.fields.len()).map(|f| value(item, f)).collect::<Vec<i64>>();
-        board.store(window, 0, (0..w.items).map(item))?;
-        for (number, read) in board.fetch(window, 0, w.items)?.into_iter().enumerate() {
-            let number = number as u32;
+        for module in 0..w.modules {
+            board.store(window, (module, 0), (0..w.items).map(|k| item(module * w.items + k)))?;
+        }
+        let mut found = Vec::new();
+        for module in 0..w.modules {
+            found.extend(board.fetch(window, module, w.items)?);
+        }
+        for (number, read) in (0..).zip(found) {
             for (field, &read) in read.iter().enumerate() {
                 report.words += 1;
                 if read != value(number, field) {
@@ -157,22 +162,26 @@ fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> R
 
 /// The memories that only the engine writes: the display shows what positions were loaded, forces are cleared.
 fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), BoardError> {
-    let items = board.map.window(Win::Position).items;
+    let (items, modules) = (board.map.window(Win::Position).items, board.map.config.modules as u32);
     let x = board.map.config.profile.numbers().x;
-    let shown: Vec<Vec<i64>> = board
-        .fetch(Win::Position, 0, items)?
-        .into_iter()
-        .map(|stored| stored.into_iter().map(|c| x.operand(c)).collect())
-        .collect();
-    let zero = vec![vec![0; 3]; items as usize];
-    for (window, expected) in [(Win::Display, &shown), (Win::ForceStart, &zero), (Win::ForceEnd, &zero)] {
-        let fields = board.map.window(window).fields.clone();
-        for (item, (read, expected)) in board.fetch(window, 0, items)?.iter().zip(expected).enumerate() {
-            for (field, (&read, &written)) in fields.iter().zip(read.iter().zip(expected)) {
-                report.words += 1;
-                if read != written {
-                    let (window, item) = (window.name(), item as u32);
-                    report.found(WrongWord { window, item, field: field.name, written, read });
+    for module in 0..modules {
+        let shown: Vec<Vec<i64>> = board
+            .fetch(Win::Position, module, items)?
+            .into_iter()
+            .map(|stored| stored.into_iter().map(|c| x.operand(c)).collect())
+            .collect();
+        let zero = vec![vec![0; 3]; items as usize];
+        for (window, expected) in [(Win::Display, &shown), (Win::Force, &zero)] {
+            let fields = board.map.window(window).fields.clone();
+            for (item, (read, expected)) in
+                (0..).zip(board.fetch(window, module, items)?.iter().zip(expected))
+            {
+                for (field, (&read, &written)) in fields.iter().zip(read.iter().zip(expected)) {
+                    report.words += 1;
+                    if read != written {
+                        let (window, item) = (window.name(), module * items + item);
+                        report.found(WrongWord { window, item, field: field.name, written, read });
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! `nendo board`: boards on the bus.
 
-use super::{Console, Failure, emulate, guest, run};
+use super::{Console, Failure, emulate, guest, options::HardwareArgs, run};
 use crate::{
     board::{Board, selftest::selftest},
     device::{
@@ -10,8 +10,7 @@ use crate::{
     engine::{self, EngineKind},
 };
 use anyhow::anyhow;
-use nendo_hdl::{config::Config, map::Map};
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_hdl::map::Map;
 use serde_json::{Value, json};
 
 #[derive(clap::Subcommand, Debug)]
@@ -35,19 +34,21 @@ pub(super) enum Command {
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  nendo board selftest --device rtl
+  nendo board selftest --device rtl --modules 4
   nendo board info --device pci:0000:03:00.0")]
 pub(super) struct DeviceArg {
     /// rtl (Verilated), model, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
     #[arg(long, default_value = "rtl", value_name = "DEVICE")]
     device: DeviceSpec,
+    /// What a rtl, model or pci-sim is made as; a board is what it is
+    #[command(flatten)]
+    hardware: HardwareArgs,
 }
 
 impl DeviceArg {
     fn open(&self) -> anyhow::Result<Board<Box<dyn Device>>> {
         // What is made to measure gets the seed's minimal set.
-        let config = Config::minimal(Profile::Wide, Inverse::Table);
-        Ok(Board::open(engine::open_device(&self.device, &config, 1)?)?)
+        Ok(Board::open(engine::open_device(&self.device, &self.hardware.standard(), 1)?)?)
     }
 }
 
@@ -107,13 +108,12 @@ fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
     let clock =
         if config.clock_khz == 0 { "unknown".to_owned() } else { format!("{} kHz", config.clock_khz) };
     console.say(format!(
-        "{name}: nendo engine, configuration {}\n  profile {}, inverse length by {}, 1 main module\n  {} particles, \
-         {} edges, clock {clock}, {size} bytes of registers\n  {}",
+        "{name}: nendo engine, configuration {}\n  profile {}, inverse length by {}\n  {}, clock {clock}, {size} bytes of \
+         registers\n  {}",
         config.hash_text(),
         config.profile,
         config.inverse,
-        config.particles,
-        config.edges,
+        config.modules_text(),
         if busy { "computing" } else { "idle" }
     ));
     Ok(json!({
@@ -122,7 +122,7 @@ fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
         "map_version": nendo_hdl::map::VERSION,
         "profile": config.profile,
         "inverse": config.inverse,
-        "modules": 1,
+        "modules": config.modules,
         "particles": config.particles,
         "edges": config.edges,
         "clock_khz": config.clock_khz,

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = scenes_help() + "
 Examples:
   nendo cosim cube9 --steps 50
+  nendo cosim block16 --modules 4 --steps 4
   nendo cosim single --profile paper-2005 --inverse cordic --steps 2000")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -44,9 +45,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let scene = args.scene.open()?;
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
-    let config = engine::config_for(&scene, profile, inverse);
+    let modules = args.hardware.modules();
+    let config = engine::config_for(&image, modules).map_err(Failure::input)?;
     console.say(format!(
-        "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}) in lock step",
+        "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}, {modules} modules) in lock step",
         scene.name,
         image.particles.len(),
         image.edges.len()
@@ -72,7 +74,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     value["scene"] = json!(scene.name);
     value["profile"] = json!(profile);
     value["inverse"] = json!(inverse);
-    value["modules"] = json!(args.hardware.modules);
+    value["modules"] = json!(modules);
     value["edges_compared"] = json!(report.steps * lockstep.before().edges.len() as u64);
     if !report.agrees() {
         value["trace"] = json!(args.trace);

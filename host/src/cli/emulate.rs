@@ -1,14 +1,13 @@
 //! `nendo board emulate`: the card for a virtual machine.
 
-use super::{Console, Failure};
+use super::{Console, Failure, options::HardwareArgs};
 use crate::{
     device::{Device, DeviceSpec},
     emulate::{Card, Emulator},
     engine, interrupt,
 };
 use anyhow::anyhow;
-use nendo_hdl::{config::Config, map::Map};
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_hdl::map::Map;
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::mpsc, time::Duration};
 
@@ -23,6 +22,8 @@ pub(super) struct Args {
     /// What is behind it: model, rtl (Verilated) or pci-sim
     #[arg(long, default_value = "model", value_name = "DEVICE")]
     device: DeviceSpec,
+    #[command(flatten)]
+    hardware: HardwareArgs,
     /// Another vendor and device number than the card's, for testing drivers
     #[arg(long, value_name = "VVVV:DDDD", value_parser = id)]
     id: Option<(u16, u16)>,
@@ -47,7 +48,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     if !matches!(args.device, DeviceSpec::Model | DeviceSpec::Rtl | DeviceSpec::PciSim) {
         return Err(Failure::input(anyhow!("a card is emulated by model, rtl or pci-sim; see --device")));
     }
-    let config = Config::minimal(Profile::Wide, Inverse::Table);
+    let config = args.hardware.standard();
     let device = engine::open_device(&args.device, &config, 1).map_err(anyhow::Error::from)?;
     let name = device.name();
     let mut card = Card::new(Map::new(&config).size);

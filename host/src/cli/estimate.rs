@@ -5,21 +5,24 @@ use super::{
     options::{HardwareArgs, SceneArg},
 };
 use crate::engine;
+use anyhow::anyhow;
 use nendo_hdl::{
     config::Config,
-    resources::{Memory, Multipliers, flip_flops},
+    resources::{Memory, Multipliers, flip_flops, luts},
     target::Target,
 };
-use nendo_model::cycles::Depths;
+use nendo_model::{image::Image, scene::Scene, schedule::Schedule};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   nendo estimate cube9                       on the papers' own card
-  nendo estimate block16 --target acorn
-  nendo estimate --profile paper-2005        one minimal set of 1024 particles and 5120 edges")]
+  nendo estimate block16 --modules 4         four modules of it
+  nendo estimate --target vcu118             and as many modules as there is room for
+  nendo estimate --profile paper-2005        one minimal set of 1024 particles and 5120 edges, as full as a box can be")]
 pub(super) struct Args {
-    /// A scene file or built-in scene; without one, a full minimal memory set
+    /// A scene file or built-in scene; without one, the largest box that fits minimal memories
     #[arg(value_name = "SCENE")]
     scene: Option<String>,
     #[command(flatten)]
@@ -29,61 +32,207 @@ pub(super) struct Args {
     target: String,
 }
 
+/// What measured CPU engines do, for comparison: the repository's own benchmark.
+const BENCH: &str = include_str!("../../../docs/bench.json");
+
+/// What a configuration takes of a target, and how fast it is on a scene.
+#[derive(Debug, Serialize)]
+struct Estimate {
+    modules: u64,
+    memory: Memory,
+    brams: u64,
+    multipliers: u64,
+    multipliers_by_module: Multipliers,
+    ff: u64,
+    lut: u64,
+    fits: bool,
+    /// The scene, and how its work is shared.
+    scene: String,
+    particles: usize,
+    edges: usize,
+    cut: u64,
+    slots: u32,
+    left: u32,
+    cycles_per_step: u64,
+    /// Cycles times modules per edge.
+    of_ideal: f64,
+    clock_mhz: f64,
+    steps_per_s: f64,
+    edges_per_s: f64,
+}
+
+/// The clock of an estimate: the target's, unless a routed report says that it is too fast.
+fn clock(target: &Target) -> (f64, String) {
+    match target.routed_clock() {
+        Some(routed) if routed.target == target.name => {
+            (target.clock_mhz.min(routed.mhz), format!("routed at {:.1} MHz", routed.mhz))
+        }
+        Some(routed) => (
+            target.clock_mhz.min(routed.mhz),
+            format!("{}, a slower device, is routed at {:.1} MHz", routed.target, routed.mhz),
+        ),
+        None => (target.clock_mhz, "the target's clock, not a routed one".to_owned()),
+    }
+}
+
+impl Estimate {
+    fn new(target: &Target, config: &Config, scene: &Scene, plan: &Schedule) -> Self {
+        let (memory, multipliers) = (Memory::of(config), Multipliers::of(config));
+        let (ff, lut) = (flip_flops(config, target), luts(config, target));
+        let (cycles_per_step, edges) = (plan.cycles_per_step(), scene.mesh.edges.len());
+        let (clock_mhz, _) = clock(target);
+        let steps_per_s = clock_mhz * 1e6 / cycles_per_step as f64;
+        Self {
+            modules: config.modules,
+            memory,
+            brams: memory.total(),
+            multipliers: multipliers.total(),
+            multipliers_by_module: multipliers,
+            ff,
+            lut,
+            fits: memory.total() <= target.brams
+                && multipliers.total() <= target.multipliers
+                && ff <= target.flip_flops
+                && lut <= target.luts,
+            scene: scene.name.clone(),
+            particles: scene.mesh.particles.len(),
+            edges,
+            cut: plan.partition.shares(&scene.mesh.edges).cut,
+            slots: plan.slots(),
+            left: plan.left,
+            cycles_per_step,
+            of_ideal: cycles_per_step as f64 * config.modules as f64 / edges.max(1) as f64,
+            clock_mhz,
+            steps_per_s,
+            edges_per_s: steps_per_s * edges as f64,
+        }
+    }
+}
+
+/// The largest cube of particles that fits a configuration's memories, with its plan.
+fn largest_box(config: &Config) -> Result<(Scene, Schedule), Failure> {
+    let most = ((config.modules * config.particles) as f64).cbrt() as u64;
+    for side in (2..=most).rev() {
+        let scene = Scene::open(&format!("box:{side}x{side}x{side}")).map_err(Failure::input)?;
+        if scene.mesh.edges.len() as u64 > config.modules * config.edges {
+            continue;
+        }
+        let image = Image::new(&scene, config.profile, config.inverse).map_err(Failure::input)?;
+        let plan = Schedule::of(&image, config.modules as usize);
+        if u64::from(plan.particles) <= config.particles && u64::from(plan.slots()) <= config.edges {
+            return Ok((scene, plan));
+        }
+    }
+    Err(Failure::input(anyhow!("no box fits {} modules", config.modules)))
+}
+
+/// The most modules with minimal memories that a target has room for, if there is room for one.
+fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, Failure> {
+    let one = Config { modules: 1, ..hardware.standard() };
+    let by_memory = target.brams / Memory::of(&one).total();
+    let by_multipliers = target.multipliers / Multipliers::of(&one).total();
+    let most = by_memory.min(by_multipliers).min(Config::MAX_MODULES);
+    let fits = |&modules: &u64| {
+        let config = Config { modules, ..one };
+        luts(&config, target) <= target.luts && flip_flops(&config, target) <= target.flip_flops
+    };
+    let Some(modules) = (1..=most).rev().find(fits) else { return Ok(None) };
+    let config = Config { modules, ..one };
+    let (scene, plan) = largest_box(&config)?;
+    Ok(Some(Estimate::new(target, &config, &scene, &plan)))
+}
+
+/// The fastest of the CPU engines of a kind in the benchmark: edges per second, threads and size.
+fn measured(bench: &Value, kind: &str) -> Option<(f64, u64, String)> {
+    let rows = bench["rows"].as_array()?.iter().filter(|row| row["engine"] == kind && row["valid"] == true);
+    rows.filter_map(|row| {
+        Some((row["edges_per_s"].as_f64()?, row["threads"].as_u64()?, row["size"].as_str()?.to_owned()))
+    })
+    .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let target = Target::by_name(&args.target).map_err(Failure::input)?;
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
-    let (config, particles, edges) = match &args.scene {
+    let (config, scene, plan) = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
-            let config = engine::config_for(&scene, profile, inverse);
-            (config, scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64)
+            let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
+            let config = engine::config_for(&image, args.hardware.modules()).map_err(Failure::input)?;
+            let plan = Schedule::of(&image, args.hardware.modules());
+            (config, scene, plan)
         }
         None => {
-            let config = Config::minimal(profile, inverse);
-            (config, config.particles, config.edges)
+            let config = args.hardware.standard();
+            let (scene, plan) = largest_box(&config)?;
+            (config, scene, plan)
         }
     };
-    let memory = Memory::of(&config);
-    let multipliers = Multipliers::of(&config);
-    let cycles = Depths::of(profile, inverse).cycles_per_step(particles, edges);
-    let steps_per_s = target.clock_mhz * 1e6 / cycles as f64;
-    let ff = flip_flops(&config, &target);
-    let fits = memory.total() <= target.brams
-        && multipliers.total() <= target.multipliers
-        && ff <= target.flip_flops;
-
+    let estimate = Estimate::new(&target, &config, &scene, &plan);
+    let (_, because) = clock(&target);
     let share =
-        |used: u64, of: u64| format!("{used:>6} / {of:>6} {:>7.1} %", 100.0 * used as f64 / of as f64);
+        |used: u64, of: u64| format!("{used:>7} / {of:>7} {:>7.1} %", 100.0 * used as f64 / of as f64);
     console.say(format!(
-        "{} ({}), {profile}, {inverse}: {particles} particles, {edges} edges\n\
+        "{} ({}), {profile}, {inverse}, {}\n\
          block memories {}\n\
          multipliers    {}\n\
          flip-flops     {} (within 10 %)\n\
-         {cycles} cycles per step: {steps_per_s:.0} steps/s at {} MHz (the target's clock, not a routed one)\n\
+         look-up tables {} (within 15 %)\n\
+         {}: {} particles, {} edges, {} of them between modules; {} cycles per step, {:.3} of the ideal\n\
+         {:.0} steps/s, {:.3e} edges/s at {} MHz ({because})\n\
          {}",
         target.name,
         target.part,
-        share(memory.total(), target.brams),
-        share(multipliers.total(), target.multipliers),
-        share(ff, target.flip_flops),
-        target.clock_mhz,
-        if fits { "fits" } else { "does not fit" },
+        config.modules_text(),
+        share(estimate.brams, target.brams),
+        share(estimate.multipliers, target.multipliers),
+        share(estimate.ff, target.flip_flops),
+        share(estimate.lut, target.luts),
+        estimate.scene,
+        estimate.particles,
+        estimate.edges,
+        estimate.cut,
+        estimate.cycles_per_step,
+        estimate.of_ideal,
+        estimate.steps_per_s,
+        estimate.edges_per_s,
+        estimate.clock_mhz,
+        if estimate.fits { "fits" } else { "does not fit" },
     ));
-    Ok(json!({
-        "target": target,
-        "profile": profile,
-        "inverse": inverse,
-        "modules": args.hardware.modules,
-        "particles": particles,
-        "edges": edges,
-        "memory": memory,
-        "brams": memory.total(),
-        "multipliers": multipliers.total(),
-        "multipliers_by_module": multipliers,
-        "ff": ff,
-        "cycles_per_step": cycles,
-        "steps_per_s": steps_per_s,
-        "clock_mhz": target.clock_mhz,
-        "fits": fits,
-    }))
+    let largest = most_modules(&target, &args.hardware)?;
+    let bench: Value = serde_json::from_str(BENCH).unwrap_or_default();
+    let processor = bench["processor"].as_str().unwrap_or("unknown");
+    if let Some(largest) = &largest {
+        console.say(format!(
+            "room for {} modules: {} block memories, {} multipliers; {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s",
+            largest.modules,
+            largest.brams,
+            largest.multipliers,
+            largest.scene,
+            largest.cycles_per_step,
+            largest.of_ideal,
+            largest.edges_per_s,
+        ));
+    }
+    let mut measured_on = json!({ "processor": processor });
+    for kind in ["f32", "model"] {
+        if let Some((edges_per_s, threads, size)) = measured(&bench, kind) {
+            console.say(format!(
+                "beside it, measured: {kind} on {threads} threads of {processor}, {size}: {edges_per_s:.3e} edges/s"
+            ));
+            measured_on[kind] = json!({ "edges_per_s": edges_per_s, "threads": threads, "size": size });
+        }
+    }
+    let mut value = serde_json::to_value(&estimate).map_err(anyhow::Error::from)?;
+    for (key, entry) in [
+        ("target", json!(target)),
+        ("profile", json!(profile)),
+        ("inverse", json!(inverse)),
+        ("routed_clock", json!(target.routed_clock())),
+        ("largest", json!(largest)),
+        ("measured", measured_on),
+    ] {
+        value[key] = entry;
+    }
+    Ok(value)
 }

@@ -6,21 +6,23 @@ use super::{
 };
 use crate::{engine, output::write_whole};
 use anyhow::Context;
-use nendo_hdl::{config::Config, design::Design};
+use nendo_hdl::design::Design;
+use nendo_model::image::Image;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   nendo gen -o out/engine                                 one set of 1024 particles and 5120 edges
+  nendo gen --modules 4 -o out/four                       four such modules
   nendo gen --profile paper-2005 --for block16 -o out/block16")]
 pub(super) struct Args {
     #[command(flatten)]
     hardware: HardwareArgs,
-    /// Particles the memories hold (rounded up to 1024)
+    /// Particles the memories of a module hold (rounded up to 1024)
     #[arg(long, default_value_t = 1024, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65536))]
     particles: u64,
-    /// Edges the memories hold (rounded up to 1024)
+    /// Edges the memory of a module holds (rounded up to 1024)
     #[arg(long, default_value_t = 5120, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1048576))]
     edges: u64,
     /// Memories just large enough for this scene
@@ -34,8 +36,12 @@ pub(super) struct Args {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let config = match &args.scene {
-        Some(name) => engine::config_for(&SceneArg { scene: name.clone() }.open()?, profile, inverse),
-        None => Config::for_scene(profile, inverse, args.particles, args.edges),
+        Some(name) => {
+            let scene = SceneArg { scene: name.clone() }.open()?;
+            let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
+            engine::config_for(&image, args.hardware.modules()).map_err(Failure::input)?
+        }
+        None => args.hardware.standard().holding(args.particles, args.edges),
     };
     let design = Design::new(&config);
     let mut files = Vec::new();
@@ -45,10 +51,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         files.push(name);
     }
     console.say(format!(
-        "configuration {}: {profile}, {inverse}, {} particles, {} edges\nwrote {} into {}",
+        "configuration {}: {profile}, {inverse}, {}\nwrote {} into {}",
         config.hash_text(),
-        config.particles,
-        config.edges,
+        config.modules_text(),
         files.join(", "),
         args.out.display()
     ));

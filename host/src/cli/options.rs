@@ -6,6 +6,7 @@ use crate::{
     device::DeviceSpec,
     engine::{EngineKind, EngineOptions, usual_inverse},
 };
+use nendo_hdl::config::Config;
 use nendo_model::{
     blocks::Inverse,
     numbers::Profile,
@@ -38,20 +39,27 @@ pub(super) struct HardwareArgs {
     /// Circuit of the inverse length: cordic or table [default: cordic for the paper profiles, else table]
     #[arg(long, value_name = "FORM")]
     inverse: Option<Inverse>,
-    /// Main modules that share the work
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = one_module)]
-    pub(super) modules: u64,
-}
-
-fn one_module(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(1) => Ok(1),
-        Ok(n) => Err(format!("{n} modules: this version builds engines of one main module")),
-        Err(_) => Err("a whole number".to_owned()),
-    }
+    /// Main modules that share the work, 1 to 128; results do not depend on it [default: 1, or what a board has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::try_from(Config::MAX_MODULES).unwrap_or(1)))]
+    modules: Option<u16>,
 }
 
 impl HardwareArgs {
+    /// How many modules are asked for.
+    pub(super) fn asked_modules(&self) -> Option<usize> {
+        self.modules.map(usize::from)
+    }
+
+    /// How many modules are to be built.
+    pub(super) fn modules(&self) -> usize {
+        self.asked_modules().unwrap_or(1)
+    }
+
+    /// The standard memories, in as many modules as are asked for.
+    pub(super) fn standard(&self) -> Config {
+        Config { modules: self.modules() as u64, ..Config::minimal(self.profile, self.inverse()) }
+    }
+
     pub(super) fn inverse(&self) -> Inverse {
         self.inverse.unwrap_or_else(|| usual_inverse(self.profile))
     }
@@ -100,6 +108,7 @@ impl EngineArgs {
             kind: self.engine,
             profile: self.hardware.profile,
             inverse: self.hardware.inverse(),
+            modules: self.hardware.asked_modules(),
             threads: self.threads.map_or_else(all, usize::from),
             edge_order: None,
             integrator: self.integrator,

@@ -16,7 +16,7 @@ use crate::{
     picture, plot, progress,
 };
 use anyhow::Context;
-use nendo_model::{classify::Deformation, cycles::Depths, mesh::Vec3, scene::Scene};
+use nendo_model::{classify::Deformation, image::Image, mesh::Vec3, scene::Scene, schedule::Schedule};
 use serde_json::{Value, json};
 use std::{fmt::Write, path::PathBuf, time::Instant};
 
@@ -129,7 +129,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         "engine": kind,
         "profile": fixed.then_some(options.profile),
         "inverse": fixed.then_some(options.inverse),
-        "modules": args.engine.hardware.modules,
+        "modules": engine.modules().unwrap_or(args.engine.hardware.modules() as u64),
         "particles": scene.mesh.particles.len(),
         "edges": edges,
         "steps": done,
@@ -183,10 +183,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         let positions = engine.positions()?;
         let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
         let picture = picture::svg(&scene, &positions);
-        let depths = fixed.then(|| Depths::of(options.profile, options.inverse));
+        let plan = fixed.then(|| Image::new(&scene, options.profile, options.inverse).ok()).flatten();
+        let plan = plan.map(|image| Schedule::of(&image, engine.modules().unwrap_or(1) as usize));
         let mut names = series.map_or(Ok(vec![]), Series::finish).context("writing the series")?;
         let files = [
-            ("report.html", html(&scene, &report, depths, &picture).into_bytes()),
+            ("report.html", html(&scene, &report, plan.as_ref(), &picture).into_bytes()),
             ("report.json", (text + "\n").into_bytes()),
             ("state.csv", state_csv(&scene, &positions).into_bytes()),
             ("model.glb", gltf::glb(&scene, &positions)),
@@ -270,7 +271,7 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
 }
 
 /// The run as a page: scene, engine, figures, picture and, for hardware, where a step's clocks go.
-fn html(scene: &Scene, report: &Value, depths: Option<Depths>, picture: &str) -> String {
+fn html(scene: &Scene, report: &Value, plan: Option<&Schedule>, picture: &str) -> String {
     let below = format!(
         "{} s of `{}` on {}",
         report["simulated_s"],
@@ -284,14 +285,13 @@ fn html(scene: &Scene, report: &Value, depths: Option<Depths>, picture: &str) ->
     if report.get("deformation").is_some() {
         page.table("Deformation", &report::json_rows(&report["deformation"]));
     }
-    if let Some(depths) = depths {
-        let (particles, edges) = (scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64);
-        let total = depths.cycles_per_step(particles, edges);
+    if let Some(plan) = plan {
+        let total = plan.cycles_per_step();
         let phases = [
-            ("elements, one per clock", edges),
-            ("pause: the element pipeline drains", depths.element.into()),
-            ("particles, one per clock", particles),
-            ("pause: the particle pipeline drains", depths.particle.into()),
+            ("elements, one per clock and module, and particles beside them", plan.slots().into()),
+            ("pause: the element pipeline drains", plan.depths().element.into()),
+            ("particles that are left, one per clock and module", plan.left.into()),
+            ("pause: the particle pipeline drains", plan.depths().particle.into()),
             ("a step", total),
         ];
         let row = |(name, clocks): (&str, u64)| {

@@ -121,8 +121,8 @@ fn make_box(args: &BoxArgs, console: Console) -> Result<Value, Failure> {
 pub(super) struct InfoArgs {
     #[command(flatten)]
     scene: SceneArg,
-    /// Say how so many parallel main modules would share the object (engines have one so far)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Say how so many parallel main modules would share the object, 1 to 128
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     modules: Option<u16>,
 }
 
@@ -155,7 +155,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
     let lengths: Vec<f64> = (0..mesh.edges.len()).map(|k| mesh.edge_length(k)).collect();
     let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = lengths.iter().copied().fold(0.0, f64::max);
-    let valence = mesh.valences().iter().map(|v| v[0] + v[1]).max().unwrap_or(0);
+    let valence = mesh.valences().into_iter().max().unwrap_or(0);
     let count = |kind: fn(&Support) -> bool| scene.support.iter().filter(|s| kind(s)).count();
     let (pinned, moved) = (count(|s| *s == Support::Pinned), count(|s| matches!(s, Support::Moved(_))));
     let (low, high) = mesh.bounds();

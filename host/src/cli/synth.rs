@@ -6,10 +6,7 @@ use crate::{
     synth::{self, Job, Report, SynthError},
 };
 use anyhow::{Context, anyhow};
-use nendo_hdl::{
-    config::Config,
-    target::{Flow, Target},
-};
+use nendo_hdl::target::{Flow, Target};
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
 
@@ -44,7 +41,7 @@ fn flow(text: &str) -> Result<Flow, String> {
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let target = Target::by_name(&args.target).map_err(Failure::input)?;
-    let config = Config::minimal(args.hardware.profile, args.hardware.inverse());
+    let config = args.hardware.standard();
     let kept = args.check.as_ref().map(read_report).transpose().map_err(Failure::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

@@ -39,7 +39,9 @@ pub enum IdentityError {
         found: u32,
     },
     /// Memories that no engine has.
-    #[error("{device} claims to hold {particles} particles and {edges} edges, which no engine does")]
+    #[error(
+        "{device} claims to hold {particles} particles and {edges} edges in a module, which no engine does"
+    )]
     Capacity {
         /// Which device.
         device: String,
@@ -83,14 +85,16 @@ pub fn identify(
     let found = read(Reg::Configuration)?;
     let profile = Profile::ALL.get((found & 15) as usize).copied();
     let inverse = Inverse::ALL.get((found >> 4 & 15) as usize).copied();
-    let (Some(profile), Some(inverse), 1) = (profile, inverse, found >> 8) else {
+    let modules = u64::from(found >> 8);
+    let known = (1..=Config::MAX_MODULES).contains(&modules);
+    let (Some(profile), Some(inverse), true) = (profile, inverse, known) else {
         return Err(IdentityError::Unknown { device, found }.into());
     };
     let (particles, edges) = (u64::from(read(Reg::MaxParticles)?), u64::from(read(Reg::MaxEdges)?));
     if !(1..=Config::MAX_PARTICLES).contains(&particles) || !(1..=Config::MAX_EDGES).contains(&edges) {
         return Err(IdentityError::Capacity { device, particles, edges }.into());
     }
-    let config = Config { profile, inverse, particles, edges, clock_khz: read(Reg::ClockKhz)? };
+    let config = Config { profile, inverse, modules, particles, edges, clock_khz: read(Reg::ClockKhz)? };
     let found = u64::from(read(Reg::HashHigh)?) << 32 | u64::from(read(Reg::HashLow)?);
     if found != config.hash() {
         return Err(IdentityError::Hash { device, found, expected: config.hash() }.into());

@@ -12,7 +12,7 @@ use nendo_hdl::{
 use nendo_model::{
     cycles::Depths,
     engine::Model,
-    image::{Constants, Edge, ElementConstants, ForceSums, Image, Particle},
+    image::{Constants, Edge, ElementConstants, Image, Particle},
     numbers::Constant,
     scaling::Scaling,
 };
@@ -34,7 +34,7 @@ enum Activity {
     Idle,
     /// Steps: the engine's state so far, when the present one ends, how many are left (0: until stopped).
     Running {
-        model: Box<Model>,
+        run: Box<Run>,
         step_ends: u64,
         left: Option<u32>,
     },
@@ -42,6 +42,27 @@ enum Activity {
     Finishing {
         until: u64,
     },
+}
+
+/// A slot's word: the fields of the map.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    u: i32,
+    class: u8,
+    other: u32,
+    advance: u32,
+    reversed: bool,
+    last: bool,
+    present: bool,
+    moves: bool,
+    module: u32,
+}
+
+/// The engine, and where its particles and edges are in the memories.
+struct Run {
+    model: Model,
+    particles: Vec<usize>,
+    slots: Vec<usize>,
 }
 
 /// A board in software.
@@ -54,21 +75,23 @@ pub struct ModelDevice {
     stage: [u32; 2],
     elements: Vec<[Constant; 3]>,
     masses: Vec<Constant>,
+    /// Module after module, as all that follow.
     particles: Vec<Particle>,
-    edges: Vec<Edge>,
+    slots: Vec<Slot>,
     display: Vec<[i32; 3]>,
-    forces: Vec<ForceSums>,
+    forces: Vec<[i32; 3]>,
     /// The word of the display that was read first holds the others.
     held: Vec<u32>,
     activity: Activity,
-    /// A step that stopped after its elements: the particles it will have moved.
-    halfway: Option<Vec<Particle>>,
+    /// A step that stopped after its elements: the particles it will have moved, and where they are.
+    halfway: Option<Vec<(usize, Particle)>>,
 }
 
 impl ModelDevice {
     /// A board of a configuration, computing on so many threads.
     pub fn new(config: &Config, threads: usize) -> Self {
-        let (particles, edges) = (config.particles as usize, config.edges as usize);
+        let Config { modules, particles, edges, .. } = *config;
+        let (particles, slots) = ((modules * particles) as usize, (modules * edges) as usize);
         Self {
             map: Map::new(config),
             threads,
@@ -78,9 +101,9 @@ impl ModelDevice {
             elements: vec![[Constant::default(); 3]; nendo_model::image::ELEMENT_CLASSES],
             masses: vec![Constant::default(); nendo_model::image::MASS_CLASSES],
             particles: vec![Particle::default(); particles],
-            edges: vec![Edge::default(); edges],
+            slots: vec![Slot::default(); slots],
             display: vec![[0; 3]; particles],
-            forces: vec![ForceSums::default(); particles],
+            forces: vec![[0; 3]; particles],
             held: vec![0; 2],
             activity: Activity::Idle,
             halfway: None,
@@ -95,10 +118,11 @@ impl ModelDevice {
         matches!(self.activity, Activity::Idle)
     }
 
-    fn cycles_per_step(&self) -> u64 {
+    /// Clocks of a step. One that was halted has moved none of its particles before.
+    fn cycles_per_step(&self, halted: bool) -> u64 {
         let Config { profile, inverse, .. } = self.map.config;
-        Depths::of(profile, inverse)
-            .cycles_per_step(self.get(Reg::Particles).into(), self.get(Reg::Edges).into())
+        let left = self.get(if halted { Reg::Particles } else { Reg::Left });
+        Depths::of(profile, inverse).cycles_per_step(self.get(Reg::Slots), left)
     }
 
     /// Lets time pass: steps end, the engine becomes idle.
@@ -110,29 +134,33 @@ impl ModelDevice {
                 Activity::Finishing { until } if self.clock >= until => {
                     self.registers.insert(Reg::Interrupt, 1);
                 }
-                Activity::Running { model, step_ends, .. }
+                Activity::Running { run, step_ends, .. }
                     if self.clock >= step_ends && self.get(Reg::Halt) != 0 && self.halfway.is_none() =>
                 {
-                    self.stop_halfway(*model, step_ends);
+                    self.stop_halfway(*run, step_ends);
                 }
-                Activity::Running { mut model, step_ends, left } if self.clock >= step_ends => {
-                    let mut steps = 1;
+                Activity::Running { mut run, step_ends, left } if self.clock >= step_ends => {
+                    let (mut steps, mut clocks) = (1, self.cycles_per_step(true));
                     if let Some(moved) = self.halfway.take() {
                         // Only the particles were left to be moved.
-                        self.particles[..moved.len()].copy_from_slice(&moved);
-                        self.forces.fill(ForceSums::default());
-                        self.show();
-                        model = Box::new(self.load());
+                        for (place, particle) in moved {
+                            self.particles[place] = particle;
+                            self.show(place);
+                        }
+                        self.forces.fill([0; 3]);
+                        run.model = Model::new(self.image(&run), self.threads);
                     } else {
                         // All the steps that have ended by now.
-                        let due = 1 + (self.clock - step_ends) / self.cycles_per_step();
+                        let each = self.cycles_per_step(false);
+                        let due = 1 + (self.clock - step_ends) / each;
                         let halting = self.get(Reg::Halt) != 0;
                         steps = if halting { 1 } else { due.min(left.map_or(due, u64::from)) };
-                        model.advance(steps);
-                        self.store(&model);
+                        clocks = steps * each;
+                        run.model.advance(steps);
+                        self.store(&run);
                     }
-                    let ended = step_ends + (steps - 1) * self.cycles_per_step();
-                    self.end_steps(model, ended, left, steps);
+                    let ended = step_ends + (steps - 1) * self.cycles_per_step(false);
+                    self.end_steps(run, ended, left, steps, clocks);
                 }
                 busy => {
                     self.activity = busy;
@@ -142,33 +170,37 @@ impl ModelDevice {
         }
     }
 
-    fn end_steps(&mut self, model: Box<Model>, ended: u64, left: Option<u32>, steps: u64) {
+    fn end_steps(&mut self, run: Box<Run>, ended: u64, left: Option<u32>, steps: u64, clocks: u64) {
         let done = self.get(Reg::StepsDone).wrapping_add(steps as u32);
         self.registers.insert(Reg::StepsDone, done);
         let cycles = u64::from(self.get(Reg::CyclesHigh)) << 32 | u64::from(self.get(Reg::CyclesLow));
-        let cycles = cycles + steps * self.cycles_per_step();
+        let cycles = cycles + clocks;
         self.registers.insert(Reg::CyclesLow, cycles as u32);
         self.registers.insert(Reg::CyclesHigh, (cycles >> 32) as u32);
         let left = left.map(|n| n.saturating_sub(steps as u32));
         self.activity = if left == Some(0) {
             Activity::Finishing { until: ended + FINISH_CLOCKS }
         } else {
-            Activity::Running { model, step_ends: ended + self.cycles_per_step(), left }
+            Activity::Running { run, step_ends: ended + self.cycles_per_step(false), left }
         };
     }
 
     /// A step's elements are done, its particles not yet moved.
-    fn stop_halfway(&mut self, mut model: Model, ended: u64) {
-        model.advance(1);
-        for (edge, u) in self.edges.iter_mut().zip(model.extensions()) {
-            edge.u = u;
+    fn stop_halfway(&mut self, mut run: Run, ended: u64) {
+        run.model.advance(1);
+        self.store_extensions(&run);
+        for (&place, force) in run.particles.iter().zip(run.model.forces()) {
+            self.forces[place] = force;
         }
-        for (memory, forces) in self.forces.iter_mut().zip(model.forces()) {
-            *memory = forces;
-        }
-        self.flag(&model);
-        self.halfway = Some(model.particles());
+        self.flag(&run.model);
+        self.halfway = Some(run.particles.iter().copied().zip(run.model.particles()).collect());
         self.activity = Activity::Finishing { until: ended + FINISH_CLOCKS };
+    }
+
+    fn store_extensions(&mut self, run: &Run) {
+        for (&place, u) in run.slots.iter().zip(run.model.extensions()) {
+            self.slots[place].u = u;
+        }
     }
 
     fn flag(&mut self, model: &Model) {
@@ -176,8 +208,52 @@ impl ModelDevice {
         self.registers.insert(Reg::Overflow, flags);
     }
 
-    /// The engine's image from the memories in use.
-    fn load(&self) -> Model {
+    /// What the slots in use say, if they name particles in use only, and each module moves all it has: the hardware
+    /// would compute with whatever else there is; here there is nothing.
+    fn load(&self) -> Option<Run> {
+        let Config { modules, particles: depth, edges: slots_depth, .. } = self.map.config;
+        let (depth, slots_depth) = (depth as usize, slots_depth as usize);
+        let (used, slots_used) = (self.get(Reg::Particles), self.get(Reg::Slots) as usize);
+        if used == 0 || slots_used == 0 || used as usize > depth || slots_used > slots_depth {
+            return None;
+        }
+        let (mut ends, mut slots) = (Vec::new(), Vec::new());
+        for module in 0..modules as u32 {
+            let (mut owner, mut moved) = (-1, self.get(Reg::Left));
+            for place in (0..slots_used).map(|k| module as usize * slots_depth + k) {
+                let slot = self.slots[place];
+                owner += i64::from(slot.advance);
+                moved += u32::from(slot.moves);
+                if slot.present {
+                    let known = owner >= 0 && owner < i64::from(used) && slot.other < used;
+                    if !known || u64::from(slot.module) >= modules {
+                        return None;
+                    }
+                    let mut both = [module * used + owner as u32, slot.module * used + slot.other];
+                    if slot.reversed {
+                        both.reverse();
+                    }
+                    ends.push(both);
+                    slots.push(place);
+                }
+            }
+            if moved < used || self.get(Reg::Left) == 0 {
+                return None;
+            }
+        }
+        let particles: Vec<usize> =
+            (0..modules as usize).flat_map(|m| (0..used as usize).map(move |k| m * depth + k)).collect();
+        let image = self.image_of(&particles, &slots, &ends);
+        Some(Run { model: Model::new(image, self.threads), particles, slots })
+    }
+
+    /// A run's image as the memories are now.
+    fn image(&self, run: &Run) -> Image {
+        let ends: Vec<[u32; 2]> = run.model.image().edges.iter().map(|e| [e.start, e.end]).collect();
+        self.image_of(&run.particles, &run.slots, &ends)
+    }
+
+    fn image_of(&self, particles: &[usize], slots: &[usize], ends: &[[u32; 2]]) -> Image {
         let Config { profile, inverse, .. } = self.map.config;
         let word = self.get(Reg::StepConstant);
         let elements = self.elements.iter();
@@ -200,30 +276,29 @@ impl ModelDevice {
             extension_exponent: 0,
             force_limit: constants.force_limit,
         };
-        let particles = self.particles.iter().take(self.get(Reg::Particles) as usize).copied().collect();
-        let edges = self.edges.iter().take(self.get(Reg::Edges) as usize).copied().collect();
-        let image = Image { profile, inverse, scaling, constants, particles, edges, events: Vec::new() };
-        Model::new(image, self.threads)
+        let particles = particles.iter().map(|&place| self.particles[place]).collect();
+        let edge = |(&place, &[start, end]): (&usize, &[u32; 2])| {
+            let Slot { u, class, .. } = self.slots[place];
+            Edge { u, class, start, end }
+        };
+        let edges = slots.iter().zip(ends).map(edge).collect();
+        Image { profile, inverse, scaling, constants, particles, edges, events: Vec::new() }
     }
 
     /// The memories from the engine's state.
-    fn store(&mut self, model: &Model) {
-        for (memory, particle) in self.particles.iter_mut().zip(model.particles()) {
-            *memory = Particle { force: memory.force, class: memory.class, ..particle };
+    fn store(&mut self, run: &Run) {
+        for (&place, particle) in run.particles.iter().zip(run.model.particles()) {
+            let Particle { force, class, .. } = self.particles[place];
+            self.particles[place] = Particle { force, class, ..particle };
+            self.show(place);
         }
-        for (edge, u) in self.edges.iter_mut().zip(model.extensions()) {
-            edge.u = u;
-        }
-        self.flag(model);
-        self.show();
+        self.store_extensions(run);
+        self.flag(&run.model);
     }
 
-    fn show(&mut self) {
+    fn show(&mut self, place: usize) {
         let x = self.map.config.profile.numbers().x;
-        let used = self.get(Reg::Particles) as usize;
-        for (shown, particle) in self.display.iter_mut().zip(&self.particles).take(used) {
-            *shown = particle.x.map(|c| x.operand(c.into()) as i32);
-        }
+        self.display[place] = self.particles[place].x.map(|c| x.operand(c.into()) as i32);
     }
 
     fn command(&mut self, bits: u32) {
@@ -232,11 +307,8 @@ impl ModelDevice {
         }
         let seen = self.get(Reg::CommandsSeen).wrapping_add(1);
         self.registers.insert(Reg::CommandsSeen, seen);
-        let (particles, edges) = (self.get(Reg::Particles), self.get(Reg::Edges) as usize);
-        // The hardware would compute with whatever lies beyond; there is nothing here.
-        let known = |e: &Edge| e.start < particles && e.end < particles;
-        let some = particles > 0 && edges > 0 && self.edges.iter().take(edges).all(known);
-        if self.idle() && bits & START != 0 && some {
+        let run = (self.idle() && bits & START != 0).then(|| self.load()).flatten();
+        if let Some(run) = run {
             if self.halfway.is_none() {
                 for register in [Reg::StepsDone, Reg::CyclesLow, Reg::CyclesHigh] {
                     self.registers.insert(register, 0);
@@ -245,10 +317,10 @@ impl ModelDevice {
             let steps = self.get(Reg::Steps);
             let left = (steps > 0).then_some(steps.wrapping_sub(self.get(Reg::StepsDone)));
             // What is left of a halted step is shorter than a whole one; nobody can tell by how much.
-            let step_ends = self.clock + self.cycles_per_step();
-            self.activity = Activity::Running { model: Box::new(self.load()), step_ends, left };
+            let step_ends = self.clock + self.cycles_per_step(true);
+            self.activity = Activity::Running { run: Box::new(run), step_ends, left };
         } else if self.idle() && bits & CLEAR != 0 {
-            self.forces.fill(ForceSums::default());
+            self.forces.fill([0; 3]);
             self.halfway = None;
             self.activity = Activity::Finishing { until: self.clock + self.map.config.particles };
         } else if let (true, Activity::Running { left, .. }) = (bits & STOP != 0, &mut self.activity) {
@@ -256,13 +328,19 @@ impl ModelDevice {
         }
     }
 
-    /// The window an address lies in, with item and word.
+    /// The window an address lies in, with item (counted through all modules) and word.
     fn find(&self, address: u32) -> Option<(&Window, usize, u32)> {
-        let inside = |w: &&Window| (w.base..w.base + 4 * w.items * w.stride).contains(&address);
-        let window = self.map.windows.iter().find(inside)?;
-        let word = (address - window.base) / 4;
-        let usable = window.when == When::Always || self.idle();
-        usable.then_some((window, (word / window.stride) as usize, word % window.stride))
+        let span = self.map.module_span;
+        let within = |w: &Window, module: u32| {
+            let word = address.checked_sub(w.base + module * span)? / 4;
+            (word < w.items * w.stride).then_some((module * w.items + word / w.stride, word % w.stride))
+        };
+        let found = self.map.windows.iter().find_map(|w| {
+            let module = address.checked_sub(w.base)? / span;
+            let (item, word) = within(w, module).filter(|_| module < w.modules)?;
+            Some((w, item as usize, word))
+        });
+        found.filter(|(window, ..)| window.when == When::Always || self.idle())
     }
 
     fn register_at(&self, address: u32) -> Option<Register> {
@@ -279,12 +357,15 @@ impl ModelDevice {
                 [three(force), vec![class.into()]].concat()
             }
             Win::Edge => {
-                let Edge { u, class, start, end } = self.edges[item];
-                vec![u.into(), class.into(), start.into(), end.into()]
+                let s = self.slots[item];
+                let [u, class, other, advance] =
+                    [s.u.into(), s.class.into(), s.other.into(), s.advance.into()];
+                let [reversed, last, present, moves] =
+                    [s.reversed, s.last, s.present, s.moves].map(i64::from);
+                vec![u, class, other, advance, reversed, last, present, moves, s.module.into()]
             }
             Win::Display => three(self.display[item]),
-            Win::ForceStart => three(self.forces[item].start),
-            Win::ForceEnd => three(self.forces[item].end),
+            Win::Force => three(self.forces[item]),
             Win::ElementExtension | Win::ElementRate | Win::ElementDamper | Win::MassTable => Vec::new(),
         }
     }
@@ -293,29 +374,38 @@ impl ModelDevice {
         let three = || [values[0] as i32, values[1] as i32, values[2] as i32];
         match window {
             Win::Position => {
-                let x = self.map.config.profile.numbers().x;
                 self.particles[item].x = three();
-                self.display[item] = three().map(|c| x.operand(c.into()) as i32);
+                self.show(item);
             }
             Win::Velocity => self.particles[item].v = three(),
             Win::External => {
                 (self.particles[item].force, self.particles[item].class) = (three(), values[3] as u8);
                 // The engine reads external forces as they are when it needs them.
-                if let Activity::Running { model, .. } = &mut self.activity
-                    && item < model.image().particles.len()
+                if let Activity::Running { run, .. } = &mut self.activity
+                    && let Ok(number) = run.particles.binary_search(&item)
                 {
-                    model.set_external(item as u32, three(), values[3] as u8);
+                    run.model.set_external(number as u32, three(), values[3] as u8);
                 }
             }
             Win::Edge => {
-                let (start, end) = (values[2] as u32, values[3] as u32);
-                self.edges[item] = Edge { u: values[0] as i32, class: values[1] as u8, start, end };
+                let [reversed, last, present, moves] = [4, 5, 6, 7].map(|k| values[k] == 1);
+                self.slots[item] = Slot {
+                    u: values[0] as i32,
+                    class: values[1] as u8,
+                    other: values[2] as u32,
+                    advance: values[3] as u32,
+                    reversed,
+                    last,
+                    present,
+                    moves,
+                    module: values.get(8).map_or(0, |&module| module as u32),
+                };
             }
             Win::ElementExtension => self.elements[item][0] = constant(values[0] as u32),
             Win::ElementRate => self.elements[item][1] = constant(values[0] as u32),
             Win::ElementDamper => self.elements[item][2] = constant(values[0] as u32),
             Win::MassTable => self.masses[item] = constant(values[0] as u32),
-            Win::Display | Win::ForceStart | Win::ForceEnd => {}
+            Win::Display | Win::Force => {}
         }
     }
 

@@ -31,12 +31,17 @@ pub struct BoardEngine<D: Device> {
     forces: Forces<i32>,
 }
 
+/// An image with edge `order[k]` in place k.
+pub(super) fn in_order(image: &Image, order: &[u32]) -> Image {
+    let edges = order.iter().map(|&k| image.edges[k as usize]).collect();
+    Image { edges, ..image.clone() }
+}
+
 impl<D: Device> BoardEngine<D> {
     /// Loads an image. With an order, edge `order[k]` of the image is the board's k-th.
     pub fn new(mut board: Board<D>, image: Image, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
         let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
-        let edges = order.iter().map(|&k| image.edges[k as usize]).collect();
-        board.load(&Image { edges, ..image.clone() })?;
+        board.load(&in_order(&image, &order))?;
         let forces = Forces::new(image.particles.iter().map(|p| p.force).collect());
         Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, forces })
     }
@@ -107,6 +112,13 @@ impl<D: Device> BoardEngine<D> {
         }
         self.next_event += due.len();
         Ok(due)
+    }
+
+    /// Takes a step; returns the events written before.
+    pub fn whole_step(&mut self) -> Result<Vec<Event>, BoardError> {
+        let events = self.write_events()?;
+        self.run(1)?;
+        Ok(events)
     }
 
     /// Computes the elements of the next step; returns the events written before.
@@ -201,6 +213,10 @@ impl<D: Device> Engine for BoardEngine<D> {
         overflow_trouble(self.overflow)
     }
 
+    fn modules(&self) -> Option<u64> {
+        Some(self.board.config().modules)
+    }
+
     /// Measured, not predicted.
     fn cycles_per_step(&self) -> Option<u64> {
         self.cycles.checked_div(self.step)
@@ -222,10 +238,9 @@ impl<D: Device> Engine for BoardEngine<D> {
         alone.constants.step = Constant { mantissa: 1 << 8, shift: 8 };
         self.board.load(&alone)?;
         self.board.run_elements()?;
-        let (force, u) = (self.board.forces()?[1].end, self.board.edges()?[0].u);
+        let (force, u) = (self.board.forces()?[1], self.board.edges()?[0].u);
         let voigt_rate = i64::from(u) - i64::from(whole.edges[edge].u);
-        let held = self.order.iter().map(|&k| whole.edges[k as usize]).collect();
-        self.board.load(&Image { edges: held, ..whole })?;
+        self.board.load(&in_order(&whole, &self.order))?;
         let out = tem::Output { force: force.map(i64::from), voigt_rate, ..tem::Output::default() };
         Ok(probe_of(&self.image, edge, &out))
     }

@@ -6,6 +6,7 @@ mod model;
 mod reference;
 
 pub use board::BoardEngine;
+pub use model::ModelEngine;
 
 use crate::{
     board::{Board, BoardError, Completion},
@@ -31,6 +32,7 @@ use nendo_model::{
     reference::{ElementForces, Integrator, Reference},
     scaling::Headroom,
     scene::Scene,
+    schedule::Schedule,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -67,6 +69,8 @@ pub struct EngineOptions {
     pub profile: Profile,
     /// Circuit of the inverse length.
     pub inverse: Inverse,
+    /// Main modules; where none are asked for, a board has as many as it has, and others one.
+    pub modules: Option<usize>,
     /// Threads of the CPU engines.
     pub threads: usize,
     /// Order of edges, where it is not the scene's.
@@ -125,6 +129,10 @@ pub trait Engine {
     }
     /// Why the state is useless, if it is: diverged or overflowed.
     fn trouble(&self) -> Option<String>;
+    /// Main modules, for engines that are or model hardware.
+    fn modules(&self) -> Option<u64> {
+        None
+    }
     /// Clock cycles per step, for engines that are or model hardware.
     fn cycles_per_step(&self) -> Option<u64> {
         None
@@ -158,8 +166,55 @@ pub enum OpenError {
     #[error(transparent)]
     Board(#[from] BoardError),
     /// The scene is too large for any engine in hardware.
-    #[error("the scene has {0} particles; an engine tells {max} apart", max = Config::MAX_PARTICLES)]
-    TooLarge(usize),
+    #[error(
+        "the scene needs {particles} particles and {edges} edges in a module; a module has at most {} and {}: use more \
+         --modules",
+        Config::MAX_PARTICLES,
+        Config::MAX_EDGES
+    )]
+    TooLarge {
+        /// Of the largest part.
+        particles: u64,
+        /// Of the plan.
+        edges: u64,
+    },
+    /// More modules than there is work for.
+    #[error("{modules} modules for {particles} particles: at most one each")]
+    TooManyModules {
+        /// How many were asked for.
+        modules: usize,
+        /// Of the scene.
+        particles: usize,
+    },
+    /// A board that has another number of modules.
+    #[error("{device} has {found} modules, not {asked}: leave --modules out, or load the other bitstream")]
+    Modules {
+        /// Which device.
+        device: String,
+        /// What it has.
+        found: u64,
+        /// What was asked for.
+        asked: usize,
+    },
+}
+
+impl EngineOptions {
+    /// How many modules an image is shared by.
+    fn modules(&self, image: &Image) -> Result<usize, OpenError> {
+        let (modules, particles) = (self.modules.unwrap_or(1), image.particles.len());
+        if modules > particles { Err(OpenError::TooManyModules { modules, particles }) } else { Ok(modules) }
+    }
+
+    /// The image of a scene, its edges in the order asked for, and hardware that holds it.
+    fn hardware(&self, scene: &Scene) -> Result<(Image, Config), OpenError> {
+        let image = Image::new(scene, self.profile, self.inverse)?;
+        let modules = self.modules(&image)?;
+        let config = match &self.edge_order {
+            Some(order) => config_for(&board::in_order(&image, order), modules)?,
+            None => config_for(&image, modules)?,
+        };
+        Ok((image, config))
+    }
 }
 
 /// An engine at the start of a scene.
@@ -169,10 +224,12 @@ pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, O
         EngineKind::F32 => Box::new(Cpu::new(scene, options.threads)?),
         EngineKind::Model => {
             let image = Image::new(scene, options.profile, options.inverse)?;
-            Box::new(match options.edge_order.clone() {
+            let modules = options.modules(&image)?;
+            let model = match options.edge_order.clone() {
                 Some(order) => Model::with_order(image, options.threads, order),
                 None => Model::new(image, options.threads),
-            })
+            };
+            Box::new(ModelEngine::new(model, modules))
         }
         EngineKind::Rtl if options.record.is_none() => Box::new(open_rtl(scene, options)?),
         EngineKind::Rtl | EngineKind::Board => Box::new(open_board(scene, options)?),
@@ -199,28 +256,24 @@ pub fn open_device(
 
 /// A board with a scene loaded.
 pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Box<dyn Device>>, OpenError> {
-    let image = Image::new(scene, options.profile, options.inverse)?;
-    if image.particles.len() as u64 > Config::MAX_PARTICLES {
-        return Err(OpenError::TooLarge(image.particles.len()));
-    }
-    let config = config_for(scene, options.profile, options.inverse);
+    let (image, config) = options.hardware(scene)?;
     let spec = if options.kind == EngineKind::Rtl { &DeviceSpec::Rtl } else { &options.device };
     let mut device = open_device(spec, &config, options.threads).map_err(BoardError::from)?;
     if let Some(file) = &options.record {
         device = Box::new(Recorder::new(device, file).map_err(BoardError::from)?);
     }
     let mut board = Board::open(device)?.require(options.profile, options.inverse)?;
+    let found = board.config().modules;
+    if let Some(asked) = options.modules.filter(|&asked| asked as u64 != found) {
+        return Err(OpenError::Modules { device: board.name(), found, asked });
+    }
     board.set_completion(options.completion)?;
     Ok(BoardEngine::new(board, image, options.edge_order.clone())?)
 }
 
 /// The Verilated engine with a scene loaded.
 pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rtl>, OpenError> {
-    let image = Image::new(scene, options.profile, options.inverse)?;
-    if image.particles.len() as u64 > Config::MAX_PARTICLES {
-        return Err(OpenError::TooLarge(image.particles.len()));
-    }
-    let config = config_for(scene, options.profile, options.inverse);
+    let (image, config) = options.hardware(scene)?;
     let verilated = Options { trace: options.trace, ..Options::default() };
     let device = Rtl::new(&config, verilated).map_err(DeviceError::from).map_err(BoardError::from)?;
     let order = options.edge_order.clone();
@@ -289,7 +342,12 @@ pub fn usual_inverse(profile: Profile) -> Inverse {
     if profile == Profile::Wide { Inverse::Table } else { Inverse::Cordic }
 }
 
-/// The smallest hardware that holds a scene.
-pub fn config_for(scene: &Scene, profile: Profile, inverse: Inverse) -> Config {
-    Config::for_scene(profile, inverse, scene.mesh.particles.len() as u64, scene.mesh.edges.len() as u64)
+/// The smallest hardware of so many modules that holds an image.
+pub fn config_for(image: &Image, modules: usize) -> Result<Config, OpenError> {
+    let config = Config::for_schedule(image.profile, image.inverse, &Schedule::of(image, modules));
+    let Config { particles, edges, .. } = config;
+    if particles > Config::MAX_PARTICLES || edges > Config::MAX_EDGES {
+        return Err(OpenError::TooLarge { particles, edges });
+    }
+    Ok(config)
 }

@@ -121,7 +121,7 @@ impl Report {
             flow,
             profile: config.profile.to_string(),
             inverse: config.inverse.to_string(),
-            modules: 1,
+            modules: config.modules,
             particles: config.particles,
             edges: config.edges,
             config_hash: config.hash_text(),

@@ -169,16 +169,15 @@ fn vectorize_blocks(
     )
 }
 
-/// Sums of the forces of edges that start and that end at a particle, over all lanes.
+/// Sum of the forces on a particle over all lanes: of edges that end there, less those that start there.
 #[inline(always)]
-pub(super) fn forces(lanes: &[Lane], particle: usize) -> (Quad, Quad) {
-    let mut sums = ([0; 4], [0; 4]);
+pub(super) fn forces(lanes: &[Lane], particle: usize) -> Quad {
+    let mut sum: Quad = [0; 4];
     for lane in lanes {
         let (r, s) = (&lane.forces.starting[particle], &lane.forces.ending[particle]);
         for c in 0..4 {
-            sums.0[c] = i32::wrapping_add(sums.0[c], r[c]);
-            sums.1[c] = i32::wrapping_add(sums.1[c], s[c]);
+            sum[c] = sum[c].wrapping_add(s[c]).wrapping_sub(r[c]);
         }
     }
-    sums
+    sum
 }

@@ -191,18 +191,16 @@ pub(super) fn particle(
     x: &[i32; 4],
     v: &[i32; 4],
     external: &[i32; 4],
-    starting: &[i32; 4],
-    ending: &[i32; 4],
+    force: &[i32; 4],
 ) -> Option<([i32; 4], [i32; 4])> {
     let (mut next_x, mut next_v, mut bad) = ([0.0; 4], [0.0; 4], [false; 4]);
     for c in 0..4 {
-        let (r, s) = (f64::from(starting[c]), f64::from(ending[c]));
-        let sum = s - r + f64::from(external[c]);
+        let force = f64::from(force[c]);
+        let sum = force + f64::from(external[c]);
         let old = f64::from(v[c]);
         next_v[c] = old + cut_product(inverse_mass, sum);
         next_x[c] = f64::from(x[c]) + cut_product(old, f.position);
-        bad[c] = (r.abs() > WORD_18)
-            | (s.abs() > WORD_18)
+        bad[c] = (force.abs() > WORD_18)
             | (sum.abs() > WORD_18)
             | (next_v[c].abs() > WORD_24)
             | (next_x[c].abs() > WORD_24);

@@ -36,8 +36,10 @@ impl Build {
     /// `a + b + carry` with a one-bit carry.
     pub fn add_carry(&mut self, a: &Net, b: &Net, carry: &Net) -> Net {
         let (bits, stage) = (self.same_bits(&[a, b]), self.stage_of(&[a, b, carry]));
-        let carry = self.zero_extend(carry, bits);
-        self.wire(bits, stage, format!("{} + {} + {}", a.text, b.text, carry.text))
+        // One adder, a bit longer: synthesis would make two of a sum of three.
+        let sum =
+            self.wire(bits + 1, stage, format!("{{{}, 1'b1}} + {{{}, {}}}", a.text, b.text, carry.text));
+        self.slice(&sum, 1, bits)
     }
 
     /// `a + carry`.
@@ -87,6 +89,22 @@ impl Build {
         self.same_bits(&[a, b]);
         let stage = self.stage_of(&[a, b]);
         self.wire(1, stage, format!("$signed({}) < $signed({})", a.text, b.text))
+    }
+
+    /// The one of `choices` whose number `index` is; beyond their number, any.
+    pub fn choose(&mut self, index: Option<&Net>, choices: &[Net]) -> Net {
+        let [first, ..] = choices else { panic!("{}: a choice of nothing", self.kind) };
+        let Some(index) = index.filter(|_| choices.len() > 1) else { return first.clone() };
+        let half = 1 << (index.bits - 1);
+        if choices.len() <= half {
+            let lower = self.slice(index, 0, index.bits - 1);
+            return self.choose(Some(&lower), choices);
+        }
+        let upper = self.bit(index, index.bits - 1);
+        let lower = (index.bits > 1).then(|| self.slice(index, 0, index.bits - 1));
+        let low = self.choose(lower.as_ref(), &choices[..half]);
+        let high = self.choose(lower.as_ref(), &choices[half..]);
+        self.mux(&upper, &high, &low)
     }
 
     /// `then` if the one-bit `condition` holds, else `otherwise`.

@@ -1,0 +1,120 @@
+//! Where an image is on a board: which module has which particle, and which slot has which edge.
+
+use nendo_model::{
+    image::{Edge, Image, Particle},
+    partition::Owned,
+    schedule::{Schedule, Slot},
+};
+
+/// The plan of an image, and what follows from it for the memories.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    schedule: Schedule,
+    edges: usize,
+}
+
+impl Default for Layout {
+    /// Of nothing.
+    fn default() -> Self {
+        let depths = nendo_model::cycles::Depths { element: 0, particle: 0, read: 0 };
+        Self::new(Schedule::new(&[], &[], 1, depths), 0)
+    }
+}
+
+/// A slot's word without its extension and class, by field: what the map calls them, in its order.
+struct Marks {
+    other: i64,
+    advance: i64,
+    reversed: i64,
+    last: i64,
+    present: i64,
+    moves: i64,
+    module: i64,
+}
+
+impl Layout {
+    pub(super) fn new(schedule: Schedule, edges: usize) -> Self {
+        Self { schedule, edges }
+    }
+
+    pub(super) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Module and number of a particle.
+    pub(super) fn place(&self, particle: u32) -> (u32, u32) {
+        self.schedule.partition.place[particle as usize]
+    }
+
+    /// Modules, and how many particles of the image each has.
+    pub(super) fn particles_in_modules(&self) -> Vec<(u32, u32)> {
+        (0..).zip(self.schedule.partition.groups.iter().map(|g| g.len() as u32)).collect()
+    }
+
+    /// Items of all modules' particles in the order of the image.
+    pub(super) fn in_order<T: Clone + Default>(&self, found: Vec<Vec<T>>) -> Vec<T> {
+        let groups = &self.schedule.partition.groups;
+        let mut items = vec![T::default(); groups.iter().map(Vec::len).sum()];
+        for (particle, item) in groups.iter().zip(found).flat_map(|(group, found)| group.iter().zip(found)) {
+            items[*particle as usize] = item;
+        }
+        items
+    }
+
+    /// The particles of a module: those of the image, then held ones.
+    pub(super) fn particles_of(&self, image: &Image, module: u32) -> Vec<Particle> {
+        let group = self.schedule.partition.groups.get(module as usize);
+        let own = group.into_iter().flatten().map(|&p| image.particles[p as usize]);
+        own.chain(std::iter::repeat(Particle::default())).take(self.schedule.particles as usize).collect()
+    }
+
+    /// The slots of a module as the map's fields; a module without a group has empty ones.
+    pub(super) fn slots_of(&self, image: &Image, module: u32) -> Vec<Vec<i64>> {
+        let bubbles = vec![Slot::default(); self.schedule.slots() as usize];
+        let slots = self.schedule.modules.get(module as usize).unwrap_or(&bubbles);
+        slots
+            .iter()
+            .map(|slot| {
+                let marks = |owned: Option<Owned>| Marks {
+                    other: owned.map_or(0, |o| o.other.1.into()),
+                    advance: slot.advance.into(),
+                    reversed: owned.is_some_and(|o| o.reversed).into(),
+                    last: slot.last.into(),
+                    present: owned.is_some().into(),
+                    moves: slot.moves.into(),
+                    module: owned.map_or(0, |o| o.other.0.into()),
+                };
+                let edge = slot.edge.map(|k| image.edges[k as usize]);
+                let m = marks(edge.map(|e| self.schedule.partition.owned([e.start, e.end])));
+                let Edge { u, class, .. } = edge.unwrap_or_default();
+                let own = [u.into(), class.into()];
+                [&own[..], &[m.other, m.advance, m.reversed, m.last, m.present, m.moves, m.module]].concat()
+            })
+            .collect()
+    }
+
+    /// The image's edges from the slots of all modules. A number that no particle has comes out as one.
+    pub(super) fn edges(&self, found: &[Vec<Vec<i64>>]) -> Vec<Edge> {
+        let groups = &self.schedule.partition.groups;
+        let particle = |module: i64, rank: i64| {
+            let group = groups.get(module as usize);
+            group.and_then(|g| g.get(rank as usize)).copied().unwrap_or(u32::MAX)
+        };
+        let mut edges = vec![Edge::default(); self.edges];
+        for (module, (slots, words)) in (0..).zip(self.schedule.modules.iter().zip(found)) {
+            let mut rank = -1;
+            for (slot, word) in slots.iter().zip(words) {
+                rank += word[3];
+                let Some(edge) = slot.edge.filter(|_| word[6] == 1) else { continue };
+                let other = particle(word.get(8).copied().unwrap_or(0), word[2]);
+                let mut ends = [particle(module, rank), other];
+                if word[4] == 1 {
+                    ends.reverse();
+                }
+                let [start, end] = ends;
+                edges[edge as usize] = Edge { u: word[0] as i32, class: word[1] as u8, start, end };
+            }
+        }
+        edges
+    }
+}
