@@ -69,7 +69,7 @@ fn ranks(values: impl Iterator<Item = f64>, gap: f64) -> (Vec<u32>, u64) {
 }
 
 /// By place: the longest side is halved again and again, at whole numbers of `part`.
-fn by_place(points: &[Vec3], part: usize) -> Vec<u32> {
+pub(crate) fn by_place(points: &[Vec3], part: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     halve(points, part, &mut order);
     order

@@ -58,11 +58,22 @@ impl Shares {
 }
 
 impl Partition {
-    /// Cuts a mesh into so many groups of about equal work, compact in space.
-    pub fn new(points: &[Vec3], edges: &[[u32; 2]], groups: usize) -> Self {
-        let groups = groups.clamp(1, points.len().max(1));
-        let order = order::particles(points, edges, points.len().div_ceil(groups).max(1));
-        let mut valence = vec![0u32; points.len()];
+    /// Cuts a mesh into so many groups of about equal work: slabs, if it fills a grid.
+    pub fn slabs(points: &[Vec3], edges: &[[u32; 2]], groups: usize) -> Self {
+        let part = points.len().div_ceil(groups.max(1)).max(1);
+        Self::balanced(order::particles(points, edges, part), edges, groups)
+    }
+
+    /// The same in blocks: where slabs would be thinner than a layer, fewer edges lead from one to another.
+    pub fn blocks(points: &[Vec3], edges: &[[u32; 2]], groups: usize) -> Self {
+        let part = points.len().div_ceil(groups.max(1)).max(1);
+        Self::balanced(order::by_place(points, part), edges, groups)
+    }
+
+    /// Stretches of an order with about equal work.
+    fn balanced(order: Vec<u32>, edges: &[[u32; 2]], groups: usize) -> Self {
+        let groups = groups.clamp(1, order.len().max(1));
+        let mut valence = vec![0u32; order.len()];
         edges.iter().flatten().for_each(|&p| valence[p as usize] += 1);
         let weights: Vec<f64> = order.iter().map(|&p| f64::from(valence[p as usize])).collect();
         let mut targets = vec![1.0; groups];
@@ -155,7 +166,7 @@ mod tests {
 
     fn shares(scene: &str, groups: usize) -> Shares {
         let mesh = Scene::open(scene).unwrap().mesh;
-        Partition::new(&mesh.particles, &mesh.edges, groups).shares(&mesh.edges)
+        Partition::slabs(&mesh.particles, &mesh.edges, groups).shares(&mesh.edges)
     }
 
     /// A box is cut into slabs that have only the next slab as a neighbour, and none has much more to do.
@@ -181,20 +192,22 @@ mod tests {
             let points: Vec<Vec3> = points.into_iter().map(Vec3::from).collect();
             let inside = |(a, b): (usize, usize)| [(a % points.len()) as u32, (b % points.len()) as u32];
             let edges: Vec<[u32; 2]> = ends.into_iter().map(inside).filter(|[a, b]| a != b).collect();
-            let found = Partition::new(&points, &edges, groups);
-            prop_assert_eq!(found.groups.len(), groups.min(points.len()));
-            prop_assert!(found.groups.iter().all(|g| !g.is_empty()));
-            let mut all: Vec<u32> = found.groups.concat();
-            all.sort_unstable();
-            prop_assert!(all.into_iter().eq(0..points.len() as u32));
-            let shares = found.shares(&edges);
-            prop_assert_eq!(shares.edges.iter().sum::<u64>(), edges.len() as u64);
-            prop_assert_eq!(shares.ends.iter().sum::<u64>(), edges.len() as u64);
-            for &edge in &edges {
-                let Owned { owner, other, reversed } = found.owned(edge);
-                let [start, end] = edge.map(|p| found.place[p as usize]);
-                prop_assert_eq!((owner, other), if reversed { (end, start) } else { (start, end) });
-                prop_assert!(owner.1 <= other.1);
+            for cut in [Partition::slabs, Partition::blocks] {
+                let found = cut(&points, &edges, groups);
+                prop_assert_eq!(found.groups.len(), groups.min(points.len()));
+                prop_assert!(found.groups.iter().all(|g| !g.is_empty()));
+                let mut all: Vec<u32> = found.groups.concat();
+                all.sort_unstable();
+                prop_assert!(all.into_iter().eq(0..points.len() as u32));
+                let shares = found.shares(&edges);
+                prop_assert_eq!(shares.edges.iter().sum::<u64>(), edges.len() as u64);
+                prop_assert_eq!(shares.ends.iter().sum::<u64>(), edges.len() as u64);
+                for &edge in &edges {
+                    let Owned { owner, other, reversed } = found.owned(edge);
+                    let [start, end] = edge.map(|p| found.place[p as usize]);
+                    prop_assert_eq!((owner, other), if reversed { (end, start) } else { (start, end) });
+                    prop_assert!(owner.1 <= other.1);
+                }
             }
         }
     }

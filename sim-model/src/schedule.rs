@@ -55,11 +55,20 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Plans a mesh's step on so many modules.
+    /// Plans a mesh's step on so many modules: the shorter of the plans for slabs and for blocks.
     pub fn new(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
-        let partition = Partition::new(points, edges, modules);
+        let slabs = Self::on(Partition::slabs(points, edges, modules), edges, depths);
+        if slabs.modules.len() == 1 {
+            return slabs;
+        }
+        let blocks = Self::on(Partition::blocks(points, edges, modules), edges, depths);
+        if blocks.cycles_per_step() < slabs.cycles_per_step() { blocks } else { slabs }
+    }
+
+    /// Plans a step of a mesh that is shared like this.
+    fn on(partition: Partition, edges: &[[u32; 2]], depths: Depths) -> Self {
         let mut modules = place_edges(&partition, edges);
-        let last = last_edges(&modules, edges, points.len());
+        let last = last_edges(&modules, edges, partition.place.len());
         let particles = partition.groups.iter().map(Vec::len).max().unwrap_or(0);
         let mut left = 0;
         for (group, slots) in partition.groups.iter().zip(&mut modules) {

@@ -4,17 +4,19 @@ use super::{
     Console, Failure, import,
     options::{SceneArg, unstable},
 };
-use crate::{output::write_whole, progress};
+use crate::{engine::usual_inverse, output::write_whole, progress};
 use anyhow::{Context, anyhow};
 use nendo_model::{
     blocks::Inverse,
+    cycles::Depths,
     image::Image,
     mesh::Mesh,
     numbers::Profile,
-    partition::{Partition, Shares},
+    partition::Shares,
     reference::{Integrator, Reference},
     scaling::{Expectation, Scaling},
     scene::{ScalingRequest, Scene, Support},
+    schedule::Schedule,
     stability::Stability,
 };
 use serde_json::{Value, json};
@@ -132,19 +134,21 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure>
     if modules > particles {
         return Err(Failure::input(anyhow!("{modules} modules for {particles} particles: at most one each")));
     }
-    let shares = Partition::new(&mesh.particles, &mesh.edges, modules).shares(&mesh.edges);
+    let depths = Depths::of(Profile::default(), usual_inverse(Profile::default()));
+    let plan = Schedule::new(&mesh.particles, &mesh.edges, modules, depths);
+    let shares = plan.partition.shares(&mesh.edges);
     let range = |counts: &[u64]| {
         let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
         if least == most { most.to_string() } else { format!("{least} to {most}") }
     };
     console.say(format!(
-        "{modules} modules: {} particles and {} edges each; {} edges between {} pairs; at least {} clocks, {:.3} of the ideal",
+        "{modules} modules: {} particles and {} edges each; {} edges between {} pairs; {} clocks a step, {:.3} of the ideal",
         range(&shares.particles),
         range(&shares.edges),
         shares.cut,
         shares.neighbours.len(),
-        shares.clocks(),
-        shares.clocks() as f64 * modules as f64 / mesh.edges.len().max(1) as f64,
+        plan.cycles_per_step(),
+        plan.cycles_per_step() as f64 * modules as f64 / mesh.edges.len().max(1) as f64,
     ));
     Ok(shares)
 }
