@@ -99,8 +99,8 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
         "Virtex-II" => (false, 0.95),
         "ECP5" => (true, 0.91),
         "Artix-7" => (true, 0.70),
-        "Virtex-7" => (false, 0.69),
-        _ => (false, 0.90),
+        "Virtex-7" => (false, 0.80),
+        _ => (false, 0.96),
     };
     let counts = |kind: &str| delay_lines || !kind.starts_with("delay_");
     let bits = match target.top {
