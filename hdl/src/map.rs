@@ -372,9 +372,16 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
              number), how much further the owner is (from -1), whether it is the edge's end, whether this is its last \
              edge, whether there is an edge, and whether the next particle is moved.",
         ),
-        Window::new(Win::Display, 0, particles, 2, shown, "Positions of the last step; word 0 holds word 1.")
-            .read_only()
-            .always(),
+        Window::new(
+            Win::Display,
+            0,
+            particles,
+            2,
+            shown,
+            "Positions as each particle's last move left them; word 0 holds word 1.",
+        )
+        .read_only()
+        .always(),
         Window::new(
             Win::Force,
             0,
