@@ -2,7 +2,6 @@
 
 use nendo_model::{
     image::{Edge, Image, Particle},
-    partition::Owned,
     schedule::{Schedule, Slot},
 };
 
@@ -19,17 +18,6 @@ impl Default for Layout {
         let depths = nendo_model::cycles::Depths { element: 0, particle: 0, read: 0 };
         Self::new(Schedule::new(&[], &[], 1, depths), 0)
     }
-}
-
-/// A slot's word without its extension and class, by field: what the map calls them, in its order.
-struct Marks {
-    other: i64,
-    advance: i64,
-    reversed: i64,
-    last: i64,
-    present: i64,
-    moves: i64,
-    module: i64,
 }
 
 impl Layout {
@@ -72,25 +60,24 @@ impl Layout {
     pub(super) fn slots_of(&self, image: &Image, module: u32) -> Vec<Vec<i64>> {
         let bubbles = vec![Slot::default(); self.schedule.slots() as usize];
         let slots = self.schedule.modules.get(module as usize).unwrap_or(&bubbles);
-        slots
-            .iter()
-            .map(|slot| {
-                let marks = |owned: Option<Owned>| Marks {
-                    other: owned.map_or(0, |o| o.other.1.into()),
-                    advance: slot.advance.into(),
-                    reversed: owned.is_some_and(|o| o.reversed).into(),
-                    last: slot.last.into(),
-                    present: owned.is_some().into(),
-                    moves: slot.moves.into(),
-                    module: owned.map_or(0, |o| o.other.0.into()),
-                };
-                let edge = slot.edge.map(|k| image.edges[k as usize]);
-                let m = marks(edge.map(|e| self.schedule.partition.owned([e.start, e.end])));
-                let Edge { u, class, .. } = edge.unwrap_or_default();
-                let own = [u.into(), class.into()];
-                [&own[..], &[m.other, m.advance, m.reversed, m.last, m.present, m.moves, m.module]].concat()
-            })
-            .collect()
+        let word = |slot: &Slot| {
+            let edge = slot.edge.map(|k| image.edges[k as usize]);
+            let owned = edge.map(|e| self.schedule.partition.owned([e.start, e.end]));
+            let (module, other) = owned.map_or((0, 0), |o| o.other);
+            let Edge { u, class, .. } = edge.unwrap_or_default();
+            vec![
+                u.into(),
+                class.into(),
+                other.into(),
+                slot.advance.into(),
+                owned.is_some_and(|o| o.reversed).into(),
+                slot.last.into(),
+                owned.is_some().into(),
+                slot.moves.into(),
+                module.into(),
+            ]
+        };
+        slots.iter().map(word).collect()
     }
 
     /// The image's edges from the slots of all modules. A number that no particle has comes out as one.
@@ -104,15 +91,19 @@ impl Layout {
         for (module, (slots, words)) in (0..).zip(self.schedule.modules.iter().zip(found)) {
             let mut rank = -1;
             for (slot, word) in slots.iter().zip(words) {
-                rank += word[3];
-                let Some(edge) = slot.edge.filter(|_| word[6] == 1) else { continue };
-                let other = particle(word.get(8).copied().unwrap_or(0), word[2]);
-                let mut ends = [particle(module, rank), other];
-                if word[4] == 1 {
+                // As in `slots_of`; with one module there is no number of it.
+                let [u, class, other, advance, reversed, _last, present, _moves, of @ ..] = word.as_slice()
+                else {
+                    continue;
+                };
+                rank += advance;
+                let Some(edge) = slot.edge.filter(|_| *present == 1) else { continue };
+                let mut ends = [particle(module, rank), particle(of.first().copied().unwrap_or(0), *other)];
+                if *reversed == 1 {
                     ends.reverse();
                 }
                 let [start, end] = ends;
-                edges[edge as usize] = Edge { u: word[0] as i32, class: word[1] as u8, start, end };
+                edges[edge as usize] = Edge { u: *u as i32, class: *class as u8, start, end };
             }
         }
         edges
