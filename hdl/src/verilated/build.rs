@@ -105,7 +105,8 @@ pub(super) fn library(module: &Module, options: Options) -> Result<PathBuf, Veri
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let verilog = verilog(module, "top");
     let shim = shim(module.ports(), options);
-    let key = hex_digest(format!("{verilog}\0{shim}\0{}\0{compiler}\0{FLAGS:?}", tool.version).as_bytes());
+    let key = format!("{verilog}\0{shim}\0{}\0{compiler}\0{FLAGS:?}\0{options:?}", tool.version);
+    let key = hex_digest(key.as_bytes());
     let folder = cache().join(&key[..24]);
     let library = folder.join("circuit.so");
     if library.is_file() {

@@ -111,7 +111,7 @@ impl Sim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rtl::Build;
+    use crate::{rtl::Build, verilated::Coverage};
 
     #[test]
     fn a_counter_counts() {
@@ -133,5 +133,22 @@ mod tests {
         assert_eq!((sim.get("value"), sim.clocks()), (10, 15));
         assert_eq!(sim.get("flipped"), ((1u128 << 80) - 1) ^ (1 << 79 | 5));
         assert!(matches!(sim.coverage(Path::new("x")), Err(VerilatedError::Without("coverage"))));
+    }
+    /// Once a circuit with counters of lines was in the cache, it was taken for one that counts bits as well.
+    #[test]
+    fn circuits_with_other_counters_are_other_circuits() {
+        let folder = tempfile::tempdir().unwrap();
+        for (coverage, counts_bits) in [(Coverage::Lines, false), (Coverage::LinesAndToggles, true)] {
+            let mut b = Build::new("register", "A clock late.");
+            let a = b.input("a", 3);
+            let late = b.reg(&a);
+            b.output("q", &late);
+            let mut sim = Sim::new(&b.finish(), Options { coverage, ..Options::default() }).unwrap();
+            sim.tick(1);
+            let file = folder.path().join("coverage.dat");
+            sim.coverage(&file).unwrap();
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert_eq!(text.contains("v_toggle"), counts_bits, "{text}");
+        }
     }
 }
