@@ -28,19 +28,10 @@ pub(crate) fn edges(edges: &[[u32; 2]]) -> Vec<u32> {
     keyed.into_iter().map(|(.., k)| k).collect()
 }
 
-/// Layer by layer and row by row, if the particles fill most of a grid along the axes. Rows are in two halves,
-/// as the squares of a chess board: the diagonals of a lattice alternate.
+/// Layer by layer and row by row, if the particles fill a grid. Rows are in two halves, as the squares of a chess
+/// board: the diagonals of a lattice alternate.
 fn by_grid(points: &[Vec3], edges: &[[u32; 2]]) -> Option<Vec<u32>> {
-    let length = |&[a, b]: &[u32; 2]| (points[a as usize] - points[b as usize]).norm();
-    let shortest = edges.iter().map(length).fold(f64::INFINITY, f64::min);
-    let ranks: [(Vec<u32>, u64); 3] =
-        std::array::from_fn(|axis| ranks(points.iter().map(|p| p[axis]), 0.1 * shortest));
-    let sites = ranks.iter().fold(1u64, |n, (_, count)| n.saturating_mul(*count));
-    // In a crowd all values are neighbours of neighbours: fewer sites than particles is no grid either.
-    let particles = points.len() as u64;
-    if !(particles..=2 * particles).contains(&sites) {
-        return None;
-    }
+    let ranks = grid(points, edges)?;
     // The longest side counts layers: few edges lead from one part to the next.
     let mut axes = [2, 1, 0];
     axes.sort_by_key(|&axis| std::cmp::Reverse(ranks[axis].1));
@@ -52,6 +43,37 @@ fn by_grid(points: &[Vec3], edges: &[[u32; 2]]) -> Option<Vec<u32>> {
         (at(layer, k), at(row, k), colour, at(column, k), k)
     });
     Some(order)
+}
+
+/// Layer, row and column of each particle: those of its grid, or of one that is a little finer than the mesh.
+pub(crate) fn sites(points: &[Vec3], edges: &[[u32; 2]]) -> Vec<[u32; 3]> {
+    if let Some(ranks) = grid(points, edges) {
+        return (0..points.len()).map(|k| ranks.each_ref().map(|(ranks, _)| ranks[k])).collect();
+    }
+    let mean = edges.iter().map(|e| length(points, e)).sum::<f64>() / edges.len().max(1) as f64;
+    let low = points.iter().fold(Vec3::repeat(f64::INFINITY), |low, p| low.inf(p));
+    // Without any length this is no number, and everything is one site.
+    points
+        .iter()
+        .map(|p| ((p - low) / (0.6 * mean)).into())
+        .map(|site: [f64; 3]| site.map(|s| s as u32))
+        .collect()
+}
+
+fn length(points: &[Vec3], &[a, b]: &[u32; 2]) -> f64 {
+    (points[a as usize] - points[b as usize]).norm()
+}
+
+/// The rank of each particle along each axis and how many there are, if the particles fill most of a grid along the
+/// axes.
+fn grid(points: &[Vec3], edges: &[[u32; 2]]) -> Option<[(Vec<u32>, u64); 3]> {
+    let shortest = edges.iter().map(|e| length(points, e)).fold(f64::INFINITY, f64::min);
+    let ranks: [(Vec<u32>, u64); 3] =
+        std::array::from_fn(|axis| ranks(points.iter().map(|p| p[axis]), 0.1 * shortest));
+    let sites = ranks.iter().fold(1u64, |n, (_, count)| n.saturating_mul(*count));
+    // In a crowd all values are neighbours of neighbours: fewer sites than particles is no grid either.
+    let particles = points.len() as u64;
+    (particles..=2 * particles).contains(&sites).then_some(ranks)
 }
 
 /// The rank of each value among all that differ by more than `gap`, and how many there are.
@@ -69,7 +91,7 @@ fn ranks(values: impl Iterator<Item = f64>, gap: f64) -> (Vec<u32>, u64) {
 }
 
 /// By place: the longest side is halved again and again, at whole numbers of `part`.
-pub(crate) fn by_place(points: &[Vec3], part: usize) -> Vec<u32> {
+fn by_place(points: &[Vec3], part: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     halve(points, part, &mut order);
     order

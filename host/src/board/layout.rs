@@ -62,7 +62,7 @@ impl Layout {
         let slots = self.schedule.modules.get(module as usize).unwrap_or(&bubbles);
         let word = |slot: &Slot| {
             let edge = slot.edge.map(|k| image.edges[k as usize]);
-            let owned = edge.map(|e| self.schedule.partition.owned([e.start, e.end]));
+            let owned = slot.edge.zip(edge).map(|(k, e)| self.schedule.partition.owned(k, [e.start, e.end]));
             let (module, other) = owned.map_or((0, 0), |o| o.other);
             let Edge { u, class, .. } = edge.unwrap_or_default();
             vec![
