@@ -58,7 +58,8 @@ impl Design {
 
     /// What a program wants to know of the design.
     pub fn manifest(&self) -> Value {
-        let Depths { element, particle, .. } = Depths::of(self.config.profile, self.config.inverse);
+        let Config { profile, inverse, modules, .. } = self.config;
+        let Depths { element, particle, .. } = Depths::of(profile, inverse, modules);
         let modules: Vec<&str> = self
             .verilog
             .lines()

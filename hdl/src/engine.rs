@@ -14,7 +14,7 @@ use crate::{
         register_bus::{bus_address_bits, register_bus},
     },
     config::Config,
-    exchange::exchange,
+    exchange::{exchange, hops},
     main_module::{Stages, main_module, widths},
     map::{Access, Map, Way, Win},
     rtl::{Build, Direction, Module, Net, Outputs},
@@ -54,8 +54,10 @@ pub fn engine(config: &Config) -> Module {
 
     b.comment("registers and windows");
     let idle = b.forward("idle_now", 1);
+    // A clock late, as it is in the modules: the next access is further than that from a command.
+    let idle_late = b.state_reg("idle_late", &idle);
     let mut bus_inputs: Vec<(String, Net)> =
-        vec![("idle".into(), idle.clone()), ("reset_n".into(), reset_n.clone())];
+        vec![("idle".into(), idle_late), ("reset_n".into(), reset_n.clone())];
     for name in ["request", "write", "address", "d", "strobe"] {
         bus_inputs.push((name.into(), axi_out.get(name)));
     }
@@ -89,10 +91,10 @@ pub fn engine(config: &Config) -> Module {
     let depths = Stages::of(config).depths();
     assert_eq!(
         depths,
-        Depths::of(config.profile, config.inverse),
+        Depths::of(config.profile, config.inverse, config.modules),
         "the model predicts other depths than the pipelines have"
     );
-    let pauses = Pauses { drain: depths.element, settle: depths.particle, finish: 8 };
+    let pauses = Pauses { drain: depths.element, settle: depths.particle, finish: 7 + hops(config.modules) };
     let (particle_bits, edge_bits) = (address_bits(config.particles), address_bits(config.edges));
     let sequence = b.instance(
         "sequencer",

@@ -1,19 +1,32 @@
 //! The exchange: between the modules that own edges and those that have the edges' other particles.
 //!
 //! ```text
-//!  stage   0                    1                   3                            4
+//!  stage   0                  hops              hops + 2                2 hops + 2
 //!  owner:  module, number -->[ ]--> other's memory ... its words --> choose -->[ ]--> TEM of the owner
 //!
-//!          latency              latency + 1
+//!          latency              latency + hops
 //!  owner:  force ---> choose -->[ ]--> sums of the other's module
 //! ```
 //! In a clock, every module's edge has its other particle in another module: the plan sees to that, so nothing is ever
-//! held up. Who asked is remembered until the force is there. With one module it is registers only.
+//! held up. Who asked is remembered until the force is there. In a hop one of four is chosen, which is one six-input table
+//! per bit: up to four modules take one hop, 16 two, 64 three. With one module it is registers only.
 
-use crate::rtl::{Build, Module, Net};
+use crate::{
+    blocks::ram::READ_LATENCY,
+    rtl::{Build, Module, Net},
+};
 
-/// Clocks from a request to the other particle's words at the owner.
-pub const ANSWER: u32 = 4;
+/// Bits of a module's number that are looked at in a clock.
+const CHOICE_BITS: u32 = 2;
+
+/// Clocks from a module to any other.
+pub fn hops(modules: u64) -> u32 {
+    module_bits(modules).div_ceil(CHOICE_BITS).max(1)
+}
+
+fn module_bits(modules: u64) -> u32 {
+    modules.next_power_of_two().ilog2()
+}
 
 /// What goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +46,39 @@ pub struct Widths {
 impl Widths {
     /// Bits of a module's number; none if there is only one.
     pub fn module_bits(&self) -> u32 {
-        self.modules.next_power_of_two().ilog2()
+        module_bits(self.modules)
     }
+}
+
+/// The one of `choices`, which are at a stage, whose number `index` is: after a register per hop.
+fn chosen(b: &mut Build, index: Option<&Net>, choices: &[Net], stage: u32) -> Net {
+    let Some(index) = index else { return b.reg(&choices[0]) };
+    let mut left = choices.to_vec();
+    for (low, stage) in (0..index.bits()).step_by(CHOICE_BITS as usize).zip(stage..) {
+        let bits = CHOICE_BITS.min(index.bits() - low);
+        let digit = b.slice(index, low, bits);
+        let digit = b.until(&digit, stage);
+        let mut choose = |some: &[Net]| {
+            let one = b.choose(Some(&digit), some);
+            b.reg(&one)
+        };
+        left = left.chunks(1 << bits).map(&mut choose).collect();
+    }
+    left.swap_remove(0)
+}
+
+/// All of them in one, at most one of which is not zero: after a register per hop. A mark starts as "nothing".
+fn merged(b: &mut Build, parts: &[Net], hops: u32, is_mark: bool) -> Net {
+    let mut left = parts.to_vec();
+    for _ in 0..hops {
+        let mut merge = |some: &[Net]| {
+            let none = b.constant(0, some[0].bits());
+            let all = some.iter().fold(none, |all, one| b.or(&all, one));
+            if is_mark { b.reg_from_zero(&all) } else { b.reg(&all) }
+        };
+        left = left.chunks(1 << CHOICE_BITS).map(&mut merge).collect();
+    }
+    left.swap_remove(0)
 }
 
 /// The exchange. Ports per module m: `ask_valid_m`, `ask_module_m` and `ask_number_m` ask; `asked_m` and `asked_number_m`
@@ -42,7 +86,8 @@ impl Widths {
 /// `given_complement_m` are what it gives, `added_m` and `added_complement_m` what it gets.
 pub fn exchange(widths: &Widths) -> Module {
     let Widths { modules, number, words, force, latency } = *widths;
-    let bits = widths.module_bits();
+    let (bits, hops) = (widths.module_bits(), hops(modules));
+    let answered = hops + READ_LATENCY;
     let mut b =
         Build::new("exchange", "Other particles' words to the owners of edges, forces to the others.");
     let all = 0..modules;
@@ -52,16 +97,14 @@ pub fn exchange(widths: &Widths) -> Module {
     let valid = inputs("ask_valid", 1, 0);
     let asks = if bits > 0 { inputs("ask_module", bits, 0) } else { Vec::new() };
     let numbers = inputs("ask_number", number, 0);
-    let answers = inputs("answer", words, 3);
+    let answers = inputs("answer", words, answered);
     let forces = inputs("given", force, latency);
     let complements = inputs("given_complement", 1, latency);
     for m in 0..modules as usize {
         b.comment(&format!("module {m}: what is asked of it"));
-        let mut asked = b.constant(0, 1);
-        let mut asked_number = b.constant(0, number);
-        let mut by = (bits > 0).then(|| b.constant(0, bits));
+        let (mut wanted, mut wanted_numbers, mut by) = (Vec::new(), Vec::new(), Vec::new());
         for (other, (valid, theirs)) in valid.iter().zip(&numbers).enumerate() {
-            let wanted = match asks.get(other) {
+            let of_me = match asks.get(other) {
                 Some(ask) => {
                     let me = b.constant(m as i64, bits);
                     let same = b.eq(ask, &me);
@@ -70,29 +113,24 @@ pub fn exchange(widths: &Widths) -> Module {
                 None => valid.clone(),
             };
             let none = b.constant(0, number);
-            let mine = b.mux(&wanted, theirs, &none);
-            asked_number = b.or(&asked_number, &mine);
-            asked = b.or(&asked, &wanted);
-            if let Some(so_far) = by {
+            wanted_numbers.push(b.mux(&of_me, theirs, &none));
+            if bits > 0 {
                 let (who, nobody) = (b.constant(other as i64, bits), b.constant(0, bits));
-                let mine = b.mux(&wanted, &who, &nobody);
-                by = Some(b.or(&so_far, &mine));
+                by.push(b.mux(&of_me, &who, &nobody));
             }
+            wanted.push(of_me);
         }
-        let asked = b.reg_from_zero(&asked);
-        let asked_number = b.reg(&asked_number);
+        let asked = merged(&mut b, &wanted, hops, true);
+        let asked_number = merged(&mut b, &wanted_numbers, hops, false);
+        let by = (bits > 0).then(|| merged(&mut b, &by, hops, false));
         b.output(&format!("asked_{m}"), &asked);
         b.output(&format!("asked_number_{m}"), &asked_number);
         b.comment("what it asked for");
-        let whose = asks.get(m).map(|ask| b.until(ask, 3));
-        let other = b.choose(whose.as_ref(), &answers);
-        let other = b.reg(&other);
+        let other = chosen(&mut b, asks.get(m), &answers, answered);
         b.output(&format!("other_{m}"), &other);
         b.comment("what it is given");
-        let giver = by.map(|by| b.until(&by, latency));
-        let added = b.choose(giver.as_ref(), &forces);
-        let complement = b.choose(giver.as_ref(), &complements);
-        let (added, complement) = (b.reg(&added), b.reg(&complement));
+        let added = chosen(&mut b, by.as_ref(), &forces, latency);
+        let complement = chosen(&mut b, by.as_ref(), &complements, latency);
         b.output(&format!("added_{m}"), &added);
         b.output(&format!("added_complement_{m}"), &complement);
     }
@@ -150,10 +188,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4))]
         #[test]
         fn everything_arrives(seeds in prop::collection::vec(any::<u64>(), 60)) {
-            for modules in [1usize, 2, 3, 4, 8] {
+            for modules in [1usize, 2, 3, 4, 7, 8, 16, 20] {
                 let clocks: Vec<_> = seeds.iter().map(|&seed| {
                     let mut to: Vec<usize> = (0..modules).collect();
-                    (0..modules).for_each(|k| to.swap(k, (seed >> (4 * k)) as usize % modules));
+                    (0..modules).for_each(|k| to.swap(k, (seed.rotate_right(4 * k as u32) >> 7) as usize % modules));
                     let asks = (0..modules).map(|m| {
                         let bits = seed.rotate_left(7 * m as u32 + 3);
                         (bits & 3 != 0, (bits >> 8 & 31) as i64, (bits >> 20 & 1) as i64)

@@ -25,7 +25,7 @@ use crate::{
         ram::{READ_LATENCY, address_bits, ram},
     },
     config::Config,
-    exchange::{ANSWER, Widths},
+    exchange::{Widths, hops},
     map::{Map, Win},
     mpm::{self, mpm},
     rtl::{Build, Module, Net, Outputs},
@@ -36,16 +36,16 @@ use std::rc::Rc;
 
 /// The stage of a slot's word, and of its request to the exchange.
 const SLOT: u32 = READ_LATENCY;
-/// The stage of an owner's number at the memories, and of a particle's at the force memories.
-const NUMBER: u32 = SLOT + 1;
-/// The stage of an edge's operands at TEM.
-const ELEMENT: u32 = SLOT + ANSWER;
-/// The stage of a particle's forces at MPM: the odd memory gives its part a clock after the even one.
-const PARTICLE: u32 = NUMBER + 1 + LOOP;
 
 /// When things happen to a slot, in clocks after its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages {
+    /// Clocks from a module to another.
+    hops: u32,
+    /// Its particles' numbers are at the memories, and that of the particle that moves at the force memories.
+    number: u32,
+    /// Its edge's operands are at TEM.
+    element: u32,
     /// Its force leaves TEM.
     tem_force: u32,
     /// Its forces are at the force memories' addresses.
@@ -54,7 +54,9 @@ pub struct Stages {
     pub force: u32,
     /// Its new extension is written.
     pub extension: u32,
-    /// The particle that moves with it is read.
+    /// The forces of the particle that moves with it are at MPM: the odd memory gives its part a clock after the even one.
+    sums: u32,
+    /// That particle is read.
     read: u32,
     /// The particle's new position and velocity are written.
     pub particle: u32,
@@ -64,16 +66,24 @@ impl Stages {
     /// The stages of a configuration.
     pub fn of(config: &Config) -> Self {
         let latency = TemLatency::of(&tem(config.profile, config.inverse));
-        // The exchange takes a clock; a value is added as late as the memory has read.
-        let tem_force = ELEMENT + latency.force;
-        let add = tem_force + 1 - READ_LATENCY;
+        let hops = hops(config.modules);
+        let number = SLOT + hops;
+        let element = number + READ_LATENCY + hops;
+        // A value is added as late as the memory has read.
+        let tem_force = element + latency.force;
+        let add = tem_force + hops - READ_LATENCY;
+        let sums = number + 1 + LOOP;
         Self {
+            hops,
+            number,
+            element,
             tem_force,
             add,
             force: add + LOOP,
-            extension: ELEMENT + latency.u_next,
-            read: PARTICLE + mpm::state_stage(config.profile) - READ_LATENCY,
-            particle: PARTICLE + mpm(config.profile).latency("overflow"),
+            extension: element + latency.u_next,
+            sums,
+            read: sums + mpm::state_stage(config.profile) - READ_LATENCY,
+            particle: sums + mpm(config.profile).latency("overflow"),
         }
     }
 
@@ -82,8 +92,9 @@ impl Stages {
     /// # Panics
     /// If an extension would be read again before it is written.
     pub fn depths(&self) -> Depths {
+        let number = self.number;
         let depths =
-            Depths { element: self.add - NUMBER, particle: self.particle - NUMBER, read: self.read - NUMBER };
+            Depths { element: self.add - number, particle: self.particle - number, read: self.read - number };
         assert!(
             depths.cycles_per_step(1, 1) > u64::from(self.extension),
             "an extension would be read before it is written"
@@ -221,11 +232,12 @@ pub fn main_module(config: &Config) -> Module {
     let force_item = b.input("force_item", particle_bits);
     // From the exchange.
     let exchanged = widths(config);
-    let asked = b.input("asked", 1).at_stage(NUMBER);
-    let asked_number = b.input("asked_number", particle_bits).at_stage(NUMBER);
-    let other = b.input("other", exchanged.words).at_stage(ELEMENT);
-    let added = b.input("added", exchanged.force).at_stage(stages.tem_force + 1);
-    let added_complement = b.input("added_complement", 1).at_stage(stages.tem_force + 1);
+    let asked = b.input("asked", 1).at_stage(stages.number);
+    let asked_number = b.input("asked_number", particle_bits).at_stage(stages.number);
+    let other = b.input("other", exchanged.words).at_stage(stages.element);
+    let given_at = stages.tem_force + stages.hops;
+    let added = b.input("added", exchanged.force).at_stage(given_at);
+    let added_complement = b.input("added_complement", 1).at_stage(given_at);
 
     let tem_module = Rc::new(tem(config.profile, config.inverse));
     let mpm_module = Rc::new(mpm(config.profile));
@@ -274,7 +286,7 @@ pub fn main_module(config: &Config) -> Module {
     let next_owner = b.mux(&in_element, &next_owner, owner.value());
     let before_first = b.constant(-1, particle_bits);
     let next_owner = b.mux(&resting, &before_first, &next_owner);
-    let owner_number = owner.value().clone();
+    let owner_number = b.until(&owner.value().at_stage(SLOT + 1), stages.number).as_static();
     b.set(owner, &next_owner);
     let first = b.any(&advance);
     let turn = b.state("odd_turn", 1);
@@ -282,6 +294,7 @@ pub fn main_module(config: &Config) -> Module {
     let next_turn = b.and(&other_turn, &awake);
     // The turn of the slot whose number is at the memories.
     let odd = b.state_reg("odd_now", turn.value());
+    let odd = (1..stages.hops).fold(odd, |turn, _| b.reg(&turn));
     b.set(turn, &next_turn);
 
     b.comment("the next particle to be moved");
@@ -339,12 +352,13 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("TEM: the owner's words, held for all its edges, and the other's, as start and end");
     let own = operands(&mut b, &map, &position_ram.get("b_q"), &velocity_ram.get("b_q"));
-    let first_read = b.until(&first, ELEMENT - 1).as_static();
+    let own = b.until(&own.at_stage(stages.number + READ_LATENCY), stages.element - 1).as_static();
+    let first_read = b.until(&first, stages.element - 1).as_static();
     let held = b.state("held", exchanged.words);
     let own = b.mux(&first_read, &own, held.value());
-    let own_held = held.value().at_stage(ELEMENT);
+    let own_held = held.value().at_stage(stages.element);
     b.set(held, &own);
-    let is_reversed = b.until(&reversed, ELEMENT);
+    let is_reversed = b.until(&reversed, stages.element);
     let start = b.mux(&is_reversed, &other, &own_held);
     let end = b.mux(&is_reversed, &own_held, &other);
     let mut inputs: Vec<(String, Net)> = vec![
@@ -355,8 +369,8 @@ pub fn main_module(config: &Config) -> Module {
         ("step_shift".into(), step_shift.clone()),
         ("extension_shift".into(), extension_shift),
         ("force_limit".into(), force_limit),
-        ("u".into(), b.until(&u, ELEMENT)),
-        ("class_number".into(), b.until(&class, ELEMENT)),
+        ("u".into(), b.until(&u, stages.element)),
+        ("class_number".into(), b.until(&class, stages.element)),
     ];
     let x_bits = 3 * n.x.operand_bits();
     for (x, v, word) in [("x_start", "v_start", start), ("x_end", "v_end", end)] {
@@ -391,16 +405,17 @@ pub fn main_module(config: &Config) -> Module {
         let next = b.mux(&force_valid, &next, sum.value());
         let now = sum.value().clone();
         b.set(sum, &next);
-        now
+        // As late as the other's force is at its module.
+        (1..stages.hops).fold(now, |sum, _| b.reg(&sum))
     });
 
     b.comment("forces: the other's in turn, the owner's and a particle's out of turn");
     let adding = {
         let mut mark = Mark::new(&asked);
-        mark.at(&mut b, stages.add - NUMBER).as_static()
+        mark.at(&mut b, stages.add - stages.number).as_static()
     };
     let added_number = b.until(&asked_number, stages.add).as_static();
-    let own_number = b.until(&owner_number.at_stage(NUMBER), stages.add).as_static();
+    let own_number = b.until(&owner_number.at_stage(stages.number), stages.add).as_static();
     let own_adding = edge_mark_at(&mut b, stages.add);
     let is_last = b.until(&last, stages.add).as_static();
     let own_adding = b.and(&own_adding, &is_last);
@@ -413,7 +428,7 @@ pub fn main_module(config: &Config) -> Module {
     let mut force_memory = |b: &mut Build, name: &str, is_odd: bool| -> [Net; 3] {
         let (my_turn, my_value) =
             if is_odd { (odd.clone(), odd_value.clone()) } else { (b.not(&odd), b.not(&odd_value)) };
-        let delay = NUMBER + u32::from(is_odd) - SLOT;
+        let delay = stages.number + u32::from(is_odd) - SLOT;
         let taking = taking_mark.at(b, delay);
         let taken = b.until(&particle, SLOT + delay).as_static();
         let add = b.mux(&my_turn, &adding, &own_adding);
@@ -440,7 +455,7 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("external forces: a for particles, b for the bus, always");
     let (item, write, d) = &external_bus;
-    let external_number = b.until(&particle, PARTICLE - READ_LATENCY).as_static();
+    let external_number = b.until(&particle, stages.sums - READ_LATENCY).as_static();
     let external_ram = b.instance(
         "external_memory",
         &Rc::new(ram(map.window(Win::External).bits(), config.particles)),
@@ -454,7 +469,7 @@ pub fn main_module(config: &Config) -> Module {
         let word = b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
         three(&fields(&mut b, &map, window, &word))
     });
-    let external_word = external_ram.get("a_q").at_stage(PARTICLE);
+    let external_word = external_ram.get("a_q").at_stage(stages.sums);
     let external = fields(&mut b, &map, Win::External, &external_word);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), mass_write),
@@ -465,8 +480,8 @@ pub fn main_module(config: &Config) -> Module {
         ("position_shift".into(), position_shift),
         ("class_number".into(), external[3].clone()),
     ];
-    let even = even_sum.clone().map(|net| b.until(&net.at_stage(PARTICLE - 1), PARTICLE));
-    let sums = odd_sum.clone().map(|net| net.at_stage(PARTICLE));
+    let even = even_sum.clone().map(|net| b.until(&net.at_stage(stages.sums - 1), stages.sums));
+    let sums = odd_sum.clone().map(|net| net.at_stage(stages.sums));
     for (name, nets) in [("x", x), ("v", v), ("even", even), ("odd", sums), ("external", three(&external))] {
         inputs.extend(nets.into_iter().enumerate().map(|(k, net)| (format!("{name}{k}"), net)));
     }
@@ -506,7 +521,7 @@ pub fn main_module(config: &Config) -> Module {
     b.drive(&back_d, &word);
 
     b.comment("overflow flags of items, one bit per source");
-    let element_last = edge_mark_at(&mut b, ELEMENT + latency.overflow);
+    let element_last = edge_mark_at(&mut b, stages.element + latency.overflow);
     let (element_flags, particle_flags) = (tem_out.get("overflow"), mpm_out.get("overflow"));
     let flags: Vec<Net> = Source::ALL
         .iter()
@@ -540,4 +555,20 @@ pub fn main_module(config: &Config) -> Module {
         b.output(name, &word);
     }
     b.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nendo_model::{blocks::Inverse, numbers::Profile};
+
+    /// The model predicts the depths of every number of modules, also of more than anybody simulates.
+    #[test]
+    fn depths_are_those_the_model_predicts() {
+        for modules in 1..=Config::MAX_MODULES {
+            let config = Config { modules, ..Config::minimal(Profile::Wide, Inverse::Table) };
+            let predicted = Depths::of(config.profile, config.inverse, modules);
+            assert_eq!(Stages::of(&config).depths(), predicted, "{modules} modules");
+        }
+    }
 }

@@ -118,7 +118,7 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
 pub fn luts(config: &Config, target: &Target) -> u64 {
     let (fixed, module, pair) = match target.family.as_str() {
         "Virtex-II" | "ECP5" => (1343.0, 5654.0, 160.0),
-        _ => (1097.0, 3570.0, 107.0),
+        _ => (905.0, 3774.0, 55.3),
     };
     let modules = config.modules as f64;
     (fixed + module * modules + pair * modules * (modules - 1.0)).round() as u64
@@ -174,6 +174,13 @@ mod tests {
     #[test]
     fn estimates_are_the_reports() {
         Target::all().iter().for_each(|target| check(target, "report.json", 1));
+    }
+
+    /// Many modules, with the exchange in two hops, and four that were routed.
+    #[test]
+    fn estimates_are_the_reports_of_several_modules() {
+        check(&Target::by_name("vcu118").unwrap(), "report-16.json", 16);
+        check(&Target::by_name("ecp5-85k").unwrap(), "report-4.json", 4);
     }
 
     /// Four modules fit the papers' own part.

@@ -23,9 +23,9 @@ pub struct Target {
     pub constraints: String,
     /// Clock the design is built for; a routed report says what was reached.
     pub clock_mhz: f64,
-    /// A slower device of the same kind whose routed report stands for this one's, as long as this one has none.
+    /// Slower devices, whose routed reports stand for this one's where it has none.
     #[serde(default)]
-    pub slower: Option<String>,
+    pub slower: Vec<String>,
     /// Block memories of 18 Kbit.
     pub brams: u64,
     /// Multipliers of 18 x 18 or more.
@@ -87,18 +87,24 @@ pub struct UnknownTarget {
     known: String,
 }
 
-/// A target's name, description and report.
+/// Targets by name, each with a file of its folder.
 macro_rules! files {
-    ($($name:literal),*) => {
-        [$((
-            $name,
-            include_str!(concat!("../../bitstreams/", $name, "/target.toml")),
-            include_str!(concat!("../../bitstreams/", $name, "/report.json")),
-        )),*]
+    ($($name:literal $file:literal),*) => {
+        [$(($name, include_str!(concat!("../../bitstreams/", $name, "/", $file)))),*]
     };
 }
 
-const FILES: [(&str, &str, &str); 5] = files!("xc2v6000", "vc707", "vcu118", "acorn", "ecp5-85k");
+const FILES: [(&str, &str); 5] = files!(
+    "xc2v6000" "target.toml",
+    "vc707" "target.toml",
+    "vcu118" "target.toml",
+    "acorn" "target.toml",
+    "ecp5-85k" "target.toml"
+);
+
+/// Reports of routed designs.
+const ROUTED: [(&str, &str); 3] =
+    files!("acorn" "report.json", "ecp5-85k" "report.json", "ecp5-85k" "report-4.json");
 
 /// A clock that a routed report has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,6 +113,8 @@ pub struct RoutedClock {
     pub mhz: f64,
     /// The target whose report it is.
     pub target: String,
+    /// How many modules it has.
+    pub modules: u64,
 }
 
 impl Target {
@@ -114,19 +122,21 @@ impl Target {
     pub fn by_name(name: &str) -> Result<Self, UnknownTarget> {
         Self::all().into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTarget {
             name: name.to_owned(),
-            known: FILES.map(|(name, ..)| name).join(", "),
+            known: FILES.map(|(name, _)| name).join(", "),
         })
     }
 
-    /// The clock a routed report has shown, of this target or of the slower one that stands for it.
-    pub fn routed_clock(&self) -> Option<RoutedClock> {
-        let of = |target: &str| {
-            let (.., report) = FILES.iter().find(|(name, ..)| *name == target)?;
-            let report: serde_json::Value = serde_json::from_str(report).ok()?;
+    /// The clock a routed report has shown, of this target or of a slower one: with as many modules as possible of those
+    /// asked for, and of those the fastest.
+    pub fn routed_clock(&self, modules: u64) -> Option<RoutedClock> {
+        let read = |(target, text): &(&str, &str)| {
+            let report: serde_json::Value = serde_json::from_str(text).ok()?;
             let mhz = report["fmax_mhz"].as_f64().filter(|_| report["routed"] == true)?;
-            Some(RoutedClock { mhz, target: target.to_owned() })
+            Some(RoutedClock { mhz, target: (*target).to_owned(), modules: report["modules"].as_u64()? })
         };
-        of(&self.name).or_else(|| of(self.slower.as_ref()?))
+        let stands = |clock: &RoutedClock| clock.target == self.name || self.slower.contains(&clock.target);
+        let clocks = ROUTED.iter().filter_map(read).filter(|c| stands(c) && c.modules <= modules);
+        clocks.max_by(|a, b| a.modules.cmp(&b.modules).then(a.mhz.total_cmp(&b.mhz)))
     }
 
     /// All targets.
@@ -136,7 +146,7 @@ impl Target {
     pub fn all() -> Vec<Self> {
         FILES
             .iter()
-            .map(|(name, text, _)| {
+            .map(|(name, text)| {
                 let target: Self =
                     toml::from_str(text).unwrap_or_else(|e| panic!("bitstreams/{name}/target.toml: {e}"));
                 Self { name: (*name).to_owned(), ..target }
@@ -160,5 +170,17 @@ mod tests {
             assert!(target.part.contains(&target.package), "{target:?}");
         }
         assert!(Target::by_name("nope").unwrap_err().to_string().contains("xc2v6000"));
+    }
+
+    /// A design with one module says nothing of one with four.
+    #[test]
+    fn clocks_are_those_of_as_many_modules() {
+        let clock = |target: &str, modules| Target::by_name(target).unwrap().routed_clock(modules);
+        let of = |clock: Option<RoutedClock>| clock.map(|c| (c.target, c.modules));
+        assert_eq!(of(clock("vcu118", 1)), Some(("acorn".to_owned(), 1)));
+        assert_eq!(of(clock("vcu118", 3)), Some(("acorn".to_owned(), 1)));
+        assert_eq!(of(clock("vcu118", 90)), Some(("ecp5-85k".to_owned(), 4)));
+        assert_eq!(of(clock("ecp5-85k", 4)), Some(("ecp5-85k".to_owned(), 4)));
+        assert_eq!(clock("xc2v6000", 1), None);
     }
 }

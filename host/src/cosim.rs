@@ -10,7 +10,6 @@ use crate::{
 };
 use nendo_hdl::main_module::Stages;
 use nendo_model::{
-    cycles::Depths,
     engine::Model,
     image::{Edge, Image, Particle, Write},
     schedule::Schedule,
@@ -216,7 +215,7 @@ impl Clocks {
         let mut edges = vec![0; image.edges.len()];
         let mut forces = vec![0; image.particles.len()];
         let mut particles = forces.clone();
-        let drained = u64::from(schedule.slots() + Depths::of(image.profile, image.inverse).element);
+        let drained = u64::from(schedule.slots() + schedule.depths().element);
         for (group, slots) in schedule.partition.groups.iter().zip(&schedule.modules) {
             for (slot, clock) in slots.iter().zip(0..) {
                 if let Some(edge) = slot.edge.map(|edge| edge as usize) {

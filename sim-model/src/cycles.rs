@@ -6,6 +6,16 @@
 
 use crate::{blocks::Inverse, numbers::Profile};
 
+/// Clocks from a module to any other: in each, one of four is chosen.
+const fn hops(modules: u64) -> u32 {
+    match modules {
+        0..=4 => 1,
+        5..=16 => 2,
+        17..=64 => 3,
+        _ => 4,
+    }
+}
+
 /// The pauses of a step in clocks. The hardware refuses to be elaborated with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depths {
@@ -19,8 +29,8 @@ pub struct Depths {
 }
 
 impl Depths {
-    /// The pauses of a configuration.
-    pub const fn of(profile: Profile, inverse: Inverse) -> Self {
+    /// The pauses of a configuration with so many modules.
+    pub const fn of(profile: Profile, inverse: Inverse, modules: u64) -> Self {
         let root = match inverse {
             Inverse::Table => 4,
             Inverse::Cordic => 29,
@@ -30,7 +40,9 @@ impl Depths {
             Profile::Paper2005 => (29, 13, 4),
             Profile::Wide => (23, 10, 5),
         };
-        Self { element: element + root, particle, read }
+        // To the owner, and with the force to the other: what is more than a clock each way.
+        let far = 2 * (hops(modules) - 1);
+        Self { element: element + root + far, particle, read }
     }
 
     /// Clocks of a step with so many slots and particles left after them.

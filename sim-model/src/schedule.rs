@@ -106,7 +106,7 @@ impl Schedule {
     pub fn of(image: &Image, modules: usize) -> Self {
         let points: Vec<Vec3> = image.particles.iter().map(|p| Vec3::from(p.x.map(f64::from))).collect();
         let edges: Vec<[u32; 2]> = image.edges.iter().map(|e| [e.start, e.end]).collect();
-        Self::new(&points, &edges, modules, Depths::of(image.profile, image.inverse))
+        Self::new(&points, &edges, modules, Depths::of(image.profile, image.inverse, modules as u64))
     }
 
     /// The depths it keeps.
@@ -204,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    const DEPTHS: Depths = Depths::of(Profile::Wide, Inverse::Table);
+    const DEPTHS: Depths = Depths::of(Profile::Wide, Inverse::Table, 1);
 
     /// Plays a schedule clock by clock, and fails where two want the same port or something is not ready.
     fn play(edges: &[[u32; 2]], schedule: &Schedule) {

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use nendo_hdl::{
     config::Config,
     resources::{Memory, Multipliers, flip_flops, luts},
-    target::Target,
+    target::{RoutedClock, Target},
 };
 use nendo_model::{image::Image, scene::Scene, schedule::Schedule};
 use serde::Serialize;
@@ -31,6 +31,9 @@ pub(super) struct Args {
     #[arg(long, default_value = "xc2v6000", value_name = "T")]
     target: String,
 }
+
+/// The share of a device's tables and flip-flops that a design may take, so that it can be routed.
+const FULL: f64 = 0.8;
 
 /// What measured CPU engines do, for comparison: the repository's own benchmark.
 const BENCH: &str = include_str!("../../../docs/bench.json");
@@ -62,17 +65,17 @@ struct Estimate {
 }
 
 /// The clock of an estimate: the target's, unless a routed report says that it is too fast.
-fn clock(target: &Target) -> (f64, String) {
-    match target.routed_clock() {
-        Some(routed) if routed.target == target.name => {
-            (target.clock_mhz.min(routed.mhz), format!("routed at {:.1} MHz", routed.mhz))
-        }
-        Some(routed) => (
-            target.clock_mhz.min(routed.mhz),
-            format!("{}, a slower device, is routed at {:.1} MHz", routed.target, routed.mhz),
-        ),
-        None => (target.clock_mhz, "the target's clock, not a routed one".to_owned()),
-    }
+fn clock(target: &Target, modules: u64) -> (f64, String) {
+    let Some(RoutedClock { mhz, target: device, modules: routed }) = target.routed_clock(modules) else {
+        return (target.clock_mhz, "the target's clock, not a routed one".to_owned());
+    };
+    let device = if device == target.name { device } else { format!("{device}, a slower device,") };
+    let with = match routed {
+        _ if routed < modules => format!(" with {routed}, the most that were routed"),
+        1 => String::new(),
+        _ => format!(" with {routed}"),
+    };
+    (target.clock_mhz.min(mhz), format!("{device} is routed at {mhz:.1} MHz{with}"))
 }
 
 impl Estimate {
@@ -80,7 +83,7 @@ impl Estimate {
         let (memory, multipliers) = (Memory::of(config), Multipliers::of(config));
         let (ff, lut) = (flip_flops(config, target), luts(config, target));
         let (cycles_per_step, edges) = (plan.cycles_per_step(), scene.mesh.edges.len());
-        let (clock_mhz, _) = clock(target);
+        let (clock_mhz, _) = clock(target, config.modules);
         let steps_per_s = clock_mhz * 1e6 / cycles_per_step as f64;
         Self {
             modules: config.modules,
@@ -134,7 +137,8 @@ fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estim
     let most = by_memory.min(by_multipliers).min(Config::MAX_MODULES);
     let fits = |&modules: &u64| {
         let config = Config { modules, ..one };
-        luts(&config, target) <= target.luts && flip_flops(&config, target) <= target.flip_flops
+        let below = |used: u64, of: u64| used as f64 <= FULL * of as f64;
+        below(luts(&config, target), target.luts) && below(flip_flops(&config, target), target.flip_flops)
     };
     let Some(modules) = (1..=most).rev().find(fits) else { return Ok(None) };
     let config = Config { modules, ..one };
@@ -169,7 +173,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         }
     };
     let estimate = Estimate::new(&target, &config, &scene, &plan);
-    let (_, because) = clock(&target);
+    let (_, because) = clock(&target, config.modules);
     let share =
         |used: u64, of: u64| format!("{used:>7} / {of:>7} {:>7.1} %", 100.0 * used as f64 / of as f64);
     console.say(format!(
@@ -204,14 +208,18 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {
         console.say(format!(
-            "room for {} modules: {} block memories, {} multipliers; {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s",
+            "room for {} modules ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
+             {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz ({})",
             largest.modules,
+            100.0 * FULL,
             largest.brams,
             largest.multipliers,
             largest.scene,
             largest.cycles_per_step,
             largest.of_ideal,
             largest.edges_per_s,
+            largest.clock_mhz,
+            clock(&target, largest.modules).1,
         ));
     }
     let mut measured_on = json!({ "processor": processor });
@@ -228,7 +236,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         ("target", json!(target)),
         ("profile", json!(profile)),
         ("inverse", json!(inverse)),
-        ("routed_clock", json!(target.routed_clock())),
+        ("routed_clock", json!(target.routed_clock(config.modules))),
         ("largest", json!(largest)),
         ("measured", measured_on),
     ] {

@@ -134,7 +134,7 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure>
     if modules > particles {
         return Err(Failure::input(anyhow!("{modules} modules for {particles} particles: at most one each")));
     }
-    let depths = Depths::of(Profile::default(), usual_inverse(Profile::default()));
+    let depths = Depths::of(Profile::default(), usual_inverse(Profile::default()), modules as u64);
     let plan = Schedule::new(&mesh.particles, &mesh.edges, modules, depths);
     let shares = plan.partition.shares(&mesh.edges);
     let range = |counts: &[u64]| {

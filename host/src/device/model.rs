@@ -120,9 +120,9 @@ impl ModelDevice {
 
     /// Clocks of a step. One that was halted has moved none of its particles before.
     fn cycles_per_step(&self, halted: bool) -> u64 {
-        let Config { profile, inverse, .. } = self.map.config;
+        let Config { profile, inverse, modules, .. } = self.map.config;
         let left = self.get(if halted { Reg::Particles } else { Reg::Left });
-        Depths::of(profile, inverse).cycles_per_step(self.get(Reg::Slots), left)
+        Depths::of(profile, inverse, modules).cycles_per_step(self.get(Reg::Slots), left)
     }
 
     /// Lets time pass: steps end, the engine becomes idle.
