@@ -18,90 +18,28 @@
 //!   particle's sum to MPM, or to take an owner's; in odd clocks it is the other way round.
 //! - External forces and the display copy have a port for the bus alone.
 
+mod stages;
+mod words;
+
+pub use stages::Stages;
+
 use crate::{
     blocks::{
-        accumulator::{LOOP, accumulator},
+        accumulator::accumulator,
         class_table::{CLASS_BITS, ENTRY_BITS},
         ram::{READ_LATENCY, address_bits, ram},
     },
     config::Config,
-    exchange::{Widths, hops},
+    exchange::Widths,
     map::{Map, Win},
     mpm::{self, mpm},
     rtl::{Build, Module, Net, Outputs},
     tem::{self, TABLES, TemLatency, tem},
 };
-use nendo_model::{cycles::Depths, numbers::State, overflow::Source};
+use nendo_model::overflow::Source;
+use stages::SLOT;
 use std::rc::Rc;
-
-/// The stage of a slot's word, and of its request to the exchange.
-const SLOT: u32 = READ_LATENCY;
-
-/// When things happen to a slot, in clocks after its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stages {
-    /// Clocks from a module to another.
-    hops: u32,
-    /// Its particles' numbers are at the memories, and that of the particle that moves at the force memories.
-    number: u32,
-    /// Its edge's operands are at TEM.
-    element: u32,
-    /// Its force leaves TEM.
-    tem_force: u32,
-    /// Its forces are at the force memories' addresses.
-    add: u32,
-    /// Its force is in the sums.
-    pub force: u32,
-    /// Its new extension is written.
-    pub extension: u32,
-    /// The forces of the particle that moves with it are at MPM: the odd memory gives its part a clock after the even one.
-    sums: u32,
-    /// That particle is read.
-    read: u32,
-    /// The particle's new position and velocity are written.
-    pub particle: u32,
-}
-
-impl Stages {
-    /// The stages of a configuration.
-    pub fn of(config: &Config) -> Self {
-        let latency = TemLatency::of(&tem(config.profile, config.inverse));
-        let hops = hops(config.modules);
-        let number = SLOT + hops;
-        let element = number + READ_LATENCY + hops;
-        // A value is added as late as the memory has read.
-        let tem_force = element + latency.force;
-        let add = tem_force + hops - READ_LATENCY;
-        let sums = number + 1 + LOOP;
-        Self {
-            hops,
-            number,
-            element,
-            tem_force,
-            add,
-            force: add + LOOP,
-            extension: element + latency.u_next,
-            sums,
-            read: sums + mpm::state_stage(config.profile) - READ_LATENCY,
-            particle: sums + mpm(config.profile).latency("overflow"),
-        }
-    }
-
-    /// The depths a plan must keep.
-    ///
-    /// # Panics
-    /// If an extension would be read again before it is written.
-    pub fn depths(&self) -> Depths {
-        let number = self.number;
-        let depths =
-            Depths { element: self.add - number, particle: self.particle - number, read: self.read - number };
-        assert!(
-            depths.cycles_per_step(1, 1) > u64::from(self.extension),
-            "an extension would be read before it is written"
-        );
-        depths
-    }
-}
+use words::{complemented, cut, fields, joined, operands, slot_field, thirds, three};
 
 /// What a configuration's modules exchange.
 pub fn widths(config: &Config) -> Widths {
@@ -132,53 +70,6 @@ impl Mark {
         }
         self.chain[stage as usize].clone()
     }
-}
-
-/// The fields of a memory word, in the map's order.
-fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {
-    let window = map.window(window);
-    (0..window.fields.len()).map(|k| b.slice(word, window.memory_low(k), window.fields[k].bits)).collect()
-}
-
-/// A field of a slot's word.
-fn slot_field(b: &mut Build, map: &Map, word: &Net, name: &str) -> Net {
-    let window = map.window(Win::Edge);
-    let k = window.fields.iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no field {name}"));
-    b.slice(word, window.memory_low(k), window.fields[k].bits)
-}
-
-fn three(nets: &[Net]) -> [Net; 3] {
-    std::array::from_fn(|k| nets[k].clone())
-}
-
-/// Three parts of a word, the first lowest.
-fn thirds(b: &mut Build, word: &Net) -> [Net; 3] {
-    let bits = word.bits() / 3;
-    std::array::from_fn(|k| b.slice(word, k as u32 * bits, bits))
-}
-
-fn joined(b: &mut Build, [x, y, z]: &[Net; 3]) -> Net {
-    b.concat(&[z, y, x])
-}
-
-/// The operands of a stored vector.
-fn cut(b: &mut Build, map: &Map, window: Win, word: &Net, state: State) -> Net {
-    let stored = three(&fields(b, map, window, word));
-    let parts = stored.map(|c| b.slice(&c, state.residual, state.operand_bits()));
-    joined(b, &parts)
-}
-
-/// What an edge reads of a particle: position and velocity operands in one word.
-fn operands(b: &mut Build, map: &Map, x: &Net, v: &Net) -> Net {
-    let n = map.config.profile.numbers();
-    let (x, v) = (cut(b, map, Win::Position, x, n.x), cut(b, map, Win::Velocity, v, n.v));
-    b.concat(&[&v, &x])
-}
-
-/// A vector, or its complement: with a carry, what is to be subtracted.
-fn complemented(b: &mut Build, vector: &Net, complement: &Net) -> Net {
-    let inverted = b.not(vector);
-    b.mux(complement, &inverted, vector)
 }
 
 /// The module of a configuration.
@@ -555,20 +446,4 @@ pub fn main_module(config: &Config) -> Module {
         b.output(name, &word);
     }
     b.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use nendo_model::{blocks::Inverse, numbers::Profile};
-
-    /// The model predicts the depths of every number of modules, also of more than anybody simulates.
-    #[test]
-    fn depths_are_those_the_model_predicts() {
-        for modules in 1..=Config::MAX_MODULES {
-            let config = Config { modules, ..Config::minimal(Profile::Wide, Inverse::Table) };
-            let predicted = Depths::of(config.profile, config.inverse, modules);
-            assert_eq!(Stages::of(&config).depths(), predicted, "{modules} modules");
-        }
-    }
 }

@@ -1,14 +1,17 @@
 //! The server against the crate's own client, and against nonsense.
 
-use super::*;
-use crate::{device::model::ModelDevice, sys::event};
+use super::{backend::BUS_MASTER, *};
+use crate::{
+    device::{model::ModelDevice, pci::dma::Status},
+    sys::event,
+};
 use nendo_hdl::{
     config::Config,
     map::{MAGIC, Map, Reg, Win, command_word},
 };
 use nendo_model::{blocks::Inverse, numbers::Profile};
 use proptest::prelude::*;
-use std::{io::Write, os::fd::AsRawFd};
+use std::{io::Write, os::fd::AsRawFd, time::Duration};
 
 const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);
 
