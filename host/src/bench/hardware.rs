@@ -6,9 +6,10 @@ use nendo_model::{blocks::Inverse, image::Image, numbers::Profile, scene::Scene,
 use serde_json::Value;
 use std::path::Path;
 
-/// The clock in MHz that a target's report supports, or why there is none.
-fn routed_clock(folder: &Path, target: &str) -> Result<f64, String> {
-    let path = folder.join(target).join("report.json");
+/// The clock in MHz that a target's report of so many modules supports, or why there is none.
+fn routed_clock(folder: &Path, target: &str, modules: u16) -> Result<f64, String> {
+    let name = if modules == 1 { "report.json".to_owned() } else { format!("report-{modules}.json") };
+    let path = folder.join(target).join(name);
     let text = std::fs::read_to_string(&path)
         .map_err(|_| format!("no clock: there is no routed report {}", path.display()))?;
     let report: Value =
@@ -20,22 +21,26 @@ fn routed_clock(folder: &Path, target: &str) -> Result<f64, String> {
 }
 
 /// A row per target for one scene, with the default profile.
-pub(super) fn rows(folder: &Path, mesh: &str, scene: &Scene) -> Vec<Row> {
+pub(super) fn rows(folder: &Path, modules: u16, mesh: &str, scene: &Scene) -> Vec<Row> {
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
     let Ok(image) = Image::new(scene, Profile::Wide, Inverse::Table) else { return Vec::new() };
     // The Verilated engine is tested to take exactly these.
-    let plan = Schedule::of(&image, 1);
+    let plan = Schedule::of(&image, modules.into());
     let cycles = plan.cycles_per_step();
     let memory = Memory::of(&Config::for_schedule(image.profile, image.inverse, &plan)).total();
     let row = |target: Target| {
-        let clock = routed_clock(folder, &target.name);
-        let fits = memory <= target.brams;
-        let seconds = clock.as_ref().ok().filter(|_| fits).map(|mhz| cycles as f64 / (mhz * 1e6));
-        let note = match (fits, &clock) {
-            (false, _) => Some(format!("does not fit: {memory} block memories of {}", target.brams)),
-            (true, Err(reason)) => Some(reason.clone()),
-            (true, Ok(_)) => None,
+        let clock = routed_clock(folder, &target.name, modules);
+        let note = match &clock {
+            _ if usize::from(modules) > particles => {
+                Some(format!("{modules} modules for {particles} particles: at most one each"))
+            }
+            _ if memory > target.brams => {
+                Some(format!("does not fit: {memory} block memories of {}", target.brams))
+            }
+            Err(reason) => Some(reason.clone()),
+            Ok(_) => None,
         };
+        let seconds = clock.as_ref().ok().filter(|_| note.is_none()).map(|mhz| cycles as f64 / (mhz * 1e6));
         Row {
             engine: format!("hardware {}", target.name),
             size: mesh.to_owned(),
@@ -43,6 +48,7 @@ pub(super) fn rows(folder: &Path, mesh: &str, scene: &Scene) -> Vec<Row> {
             edges,
             ms_per_step: seconds.map(|s| s * 1e3),
             edges_per_s: seconds.map(|s| edges as f64 / s),
+            modules: Some(modules),
             cycles_per_step: Some(cycles),
             clock_mhz: clock.ok(),
             valid: seconds.is_some(),
@@ -63,9 +69,9 @@ mod tests {
         let report = |text: &str| {
             std::fs::create_dir_all(folder.path().join("acorn")).unwrap();
             std::fs::write(folder.path().join("acorn/report.json"), text).unwrap();
-            routed_clock(folder.path(), "acorn")
+            routed_clock(folder.path(), "acorn", 1)
         };
-        assert!(routed_clock(folder.path(), "acorn").unwrap_err().contains("report.json"));
+        assert!(routed_clock(folder.path(), "acorn", 1).unwrap_err().contains("report.json"));
         assert_eq!(report(r#"{"routed": true, "fmax_mhz": 104.5}"#), Ok(104.5));
         for bad in
             ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
@@ -73,7 +79,9 @@ mod tests {
             assert!(report(bad).is_err(), "{bad}");
         }
         report(r#"{"routed": true, "fmax_mhz": 100}"#).unwrap();
-        let rows = rows(folder.path(), "9x9x9", &Scene::open("cube9").unwrap());
+        // One module's clock is not four modules'.
+        assert!(routed_clock(folder.path(), "acorn", 4).unwrap_err().contains("report-4.json"));
+        let rows = rows(folder.path(), 1, "9x9x9", &Scene::open("cube9").unwrap());
         let acorn = rows.iter().find(|r| r.engine == "hardware acorn").unwrap();
         // 3672 edges, 77 particles that are left, and the pauses, at 100 MHz.
         assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 77 + 10), Some(100.0)));

@@ -47,6 +47,8 @@ pub struct Row {
     pub disturbed_turns: usize,
     /// Who else used the machine in the turns that were counted.
     pub contention: Option<Contention>,
+    /// Main modules, for hardware.
+    pub modules: Option<u16>,
     /// Clocks per step, for hardware.
     pub cycles_per_step: Option<u64>,
     /// The clock of a routed report, for hardware.
@@ -160,8 +162,14 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
     }
 }
 
-/// Times every CPU engine on a scene, and says what the hardware would take.
-pub fn measure(size: &str, scene: &Scene, effort: Effort, reports: &Path) -> anyhow::Result<Vec<Row>> {
+/// Times every CPU engine on a scene, and says what hardware with so many modules would take by the routed reports of a
+/// folder.
+pub fn measure(
+    size: &str,
+    scene: &Scene,
+    effort: Effort,
+    (modules, reports): (u16, &Path),
+) -> anyhow::Result<Vec<Row>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let counts: &[usize] = if cores > 1 { &[1, cores] } else { &[1] };
     let mut plain = Scatter::new(scene);
@@ -187,6 +195,6 @@ pub fn measure(size: &str, scene: &Scene, effort: Effort, reports: &Path) -> any
         runners.iter_mut().for_each(Runner::take_turn);
     }
     let mut rows: Vec<Row> = runners.into_iter().map(|r| r.row(size, scene)).collect();
-    rows.extend(hardware::rows(reports, size, scene));
+    rows.extend(hardware::rows(reports, modules, size, scene));
     Ok(rows)
 }

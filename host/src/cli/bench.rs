@@ -1,6 +1,6 @@
 //! `nendo bench`: how fast every engine is on this machine.
 
-use super::{Console, Failure};
+use super::{Console, Failure, options::modules_range};
 use crate::{
     bench::{self, Effort, Row, meshes},
     output::write_whole,
@@ -14,9 +14,10 @@ use std::{path::PathBuf, time::Duration};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Engines take turns; a row is the median of the turns that had a core to themselves. `scatter` is the loop one writes first, for comparison.
-Hardware: the cycles of a step times the clock of a routed report.
+Hardware: the cycles of a step times the clock of a routed report with as many modules.
 Examples:
   nendo bench --quick
+  nendo bench --quick --modules 4
   nendo bench --out docs/bench.json --plot docs/bench.svg
   nendo bench --size 20x20x20 --size 40x40x40")]
 pub(super) struct Args {
@@ -32,7 +33,10 @@ pub(super) struct Args {
     /// Draw edges per second over the size of the boxes (.svg or .png)
     #[arg(long, value_name = "FILE", value_parser = plot::picture_path)]
     plot: Option<PathBuf>,
-    /// Where the routed reports are: DIR/TARGET/report.json
+    /// Main modules of the hardware, 1 to 128
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = modules_range())]
+    modules: u16,
+    /// Where the routed reports are: DIR/TARGET/report.json, of several modules report-N.json
     #[arg(long, value_name = "DIR", default_value = "bitstreams")]
     bitstreams: PathBuf,
 }
@@ -79,7 +83,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let (mut rows, mut ratios) = (Vec::new(), Vec::new());
     for (name, make) in plan(args) {
         let scene = make()?;
-        let found = bench::measure(&name, &scene, effort, &args.bitstreams)?;
+        let found = bench::measure(&name, &scene, effort, (args.modules, &args.bitstreams))?;
         found.iter().for_each(|row| console.say(line(row)));
         let ratio = compare(&name, &found, cores);
         console.say(ratio_line(&ratio));

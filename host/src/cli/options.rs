@@ -30,6 +30,11 @@ impl SceneArg {
     }
 }
 
+/// How many main modules there can be.
+pub(super) fn modules_range() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=Config::MAX_MODULES as i64)
+}
+
 /// Number contract and circuits.
 #[derive(clap::Args, Debug)]
 pub(super) struct HardwareArgs {
@@ -40,7 +45,7 @@ pub(super) struct HardwareArgs {
     #[arg(long, value_name = "FORM")]
     inverse: Option<Inverse>,
     /// Main modules that share the work, 1 to 128; results do not depend on it [default: 1, or what a board has]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::try_from(Config::MAX_MODULES).unwrap_or(1)))]
+    #[arg(long, value_name = "N", value_parser = modules_range())]
     modules: Option<u16>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Console, Failure, import,
-    options::{SceneArg, unstable},
+    options::{SceneArg, modules_range, unstable},
 };
 use crate::{engine::usual_inverse, output::write_whole, progress};
 use anyhow::{Context, anyhow};
@@ -124,7 +124,7 @@ pub(super) struct InfoArgs {
     #[command(flatten)]
     scene: SceneArg,
     /// Say how so many parallel main modules would share the object, 1 to 128
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    #[arg(long, value_name = "N", value_parser = modules_range())]
     modules: Option<u16>,
 }
 
