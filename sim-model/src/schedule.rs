@@ -204,11 +204,13 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    const DEPTHS: Depths = Depths::of(Profile::Wide, Inverse::Table, 1);
+    fn depths(modules: usize) -> Depths {
+        Depths::of(Profile::Wide, Inverse::Table, modules as u64)
+    }
 
     /// Plays a schedule clock by clock, and fails where two want the same port or something is not ready.
     fn play(edges: &[[u32; 2]], schedule: &Schedule) {
-        let (own, write) = (DEPTHS.element, DEPTHS.particle);
+        let Depths { element: own, particle: write, read } = schedule.depths();
         let partition = &schedule.partition;
         let clocks = schedule.slots() as usize;
         let mut last = vec![None; partition.place.len()];
@@ -254,7 +256,7 @@ mod tests {
                         assert!(last.is_none_or(|last| clock > last + own), "too early");
                     }
                     assert!(
-                        port.insert(clock + DEPTHS.read) && port.insert(clock + write),
+                        port.insert(clock + read) && port.insert(clock + write),
                         "a particle's port in clock {clock}"
                     );
                     // The first memory of sums has its turn in even clocks, the second in odd ones.
@@ -273,7 +275,7 @@ mod tests {
     }
 
     fn ratio_of(scene: &str, mesh: &Mesh, modules: usize) -> f64 {
-        let schedule = Schedule::new(&mesh.particles, &mesh.edges, modules, DEPTHS);
+        let schedule = Schedule::new(&mesh.particles, &mesh.edges, modules, depths(modules));
         play(&mesh.edges, &schedule);
         let ratio = schedule.cycles_per_step() as f64 * modules as f64 / mesh.edges.len() as f64;
         println!(
@@ -310,12 +312,12 @@ mod tests {
         fn any_mesh_has_a_sound_schedule(
             points in prop::collection::vec(prop::array::uniform3(-1.0f64..1.0), 1..150),
             ends in prop::collection::vec((0usize..150, 0usize..150), 0..500),
-            modules in 1usize..9,
+            modules in 1usize..20,
         ) {
             let points: Vec<Vec3> = points.into_iter().map(Vec3::from).collect();
             let inside = |(a, b): (usize, usize)| [(a % points.len()) as u32, (b % points.len()) as u32];
             let edges: Vec<[u32; 2]> = ends.into_iter().map(inside).filter(|[a, b]| a != b).collect();
-            let schedule = Schedule::new(&points, &edges, modules, DEPTHS);
+            let schedule = Schedule::new(&points, &edges, modules, depths(modules));
             play(&edges, &schedule);
             prop_assert!(u64::from(schedule.slots()) >= schedule.partition.shares(&edges).clocks());
         }
