@@ -19,10 +19,13 @@ pub use edif::{EdifError, to_verilog};
 pub use traffic::{Operation, Recorder};
 
 const TESTBENCH: &str = include_str!("testbench.v");
-/// The scene that is run.
-const SCENE: &str = "table3";
 /// Steps that are run.
 const STEPS: u32 = 3;
+
+/// The scene that is run: with several modules, one with edges between all of them.
+fn scene(config: &Config) -> &'static str {
+    if config.modules == 1 { "table3" } else { "box:2x2x2" }
+}
 
 fn failed(what: &str, reason: impl ToString) -> SynthError {
     SynthError::Output { what: what.to_owned(), reason: reason.to_string() }
@@ -31,7 +34,7 @@ fn failed(what: &str, reason: impl ToString) -> SynthError {
 /// The traffic of a run on the Verilated RTL: upload, steps, every memory word.
 fn record(config: &Config) -> Result<Vec<Operation>, SynthError> {
     let what = "recording traffic on the RTL";
-    let scene = Scene::open(SCENE).map_err(|e| failed(what, e))?;
+    let scene = Scene::open(scene(config)).map_err(|e| failed(what, e))?;
     let image = Image::new(&scene, config.profile, config.inverse).map_err(|e| failed(what, e))?;
     let device = Rtl::new(config, Options::default()).map_err(|e| failed(what, e))?;
     let mut board = Board::open(Recorder::new(device)).map_err(|e| failed(what, e))?;
@@ -104,7 +107,7 @@ pub(super) fn simulate(
     let words = log.lines().find_map(|line| line.strip_prefix("EQUAL: ")?.split(' ').next()?.parse().ok());
     let said = log.lines().find(|line| line.starts_with("FAILED")).unwrap_or("it did not finish");
     let words = words.ok_or_else(|| failed("simulation of the netlist", said))?;
-    Ok(Simulated { scene: SCENE.to_owned(), steps: STEPS, words_compared: words, mismatches: 0 })
+    Ok(Simulated { scene: scene(config).to_owned(), steps: STEPS, words_compared: words, mismatches: 0 })
 }
 
 #[cfg(test)]
