@@ -2,8 +2,8 @@
 
 use crate::{
     blocks::delay::{ShiftRegisters, restyle},
+    bus::axi::axi_board,
     config::Config,
-    engine::engine,
     map::Map,
     resources,
     rtl::verilog,
@@ -52,7 +52,7 @@ impl Design {
         for (warning, reason) in WAIVERS {
             text += &format!("// {reason}\n/* verilator lint_off {warning} */\n");
         }
-        text += &restyle(&verilog(&engine(config), TOP), style);
+        text += &restyle(&verilog(&axi_board(config), TOP), style);
         Self { config: *config, map: Map::new(config), verilog: text }
     }
 

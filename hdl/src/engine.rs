@@ -1,56 +1,37 @@
-//! The engine: an AXI4-Lite slave, the registers, the sequencer and the main modules with their exchange.
+//! The engine behind its register port: the registers, the sequencer and the main modules with their exchange.
 //!
 //! ```text
-//!  AXI4-Lite --> axi --> register_bus --> sequencer --> main_module 0, 1, ...
-//!                             |                            ^        |
-//!                             +------- windows ------------+        v
-//!                                                          +--- exchange
+//!  request, write, address, d, strobe --> register_bus --> sequencer --> main_module 0, 1, ...
+//!  <------------------ done, q, error ---      |                            ^        |
+//!                                              +------- windows ------------+        v
+//!                                                                           +--- exchange
 //! ```
+//! What is in front of it is one of [`crate::bus`]: AXI4-Lite, PCI or a serial line.
 
 use crate::{
     blocks::ram::address_bits,
-    bus::{
-        axi::axi,
-        register_bus::{bus_address_bits, register_bus},
-    },
+    bus::register_bus::{ANSWER, REQUEST, bus_address_bits, register_bus},
     config::Config,
     exchange::{exchange, hops},
     main_module::{Stages, main_module, widths},
     map::{Access, Map, Way, Win},
-    rtl::{Build, Direction, Module, Net, Outputs},
+    rtl::{Build, Module, Net, Outputs},
     sequencer::{Pauses, sequencer},
 };
 use nendo_model::cycles::Depths;
 use std::rc::Rc;
 
-/// The engine of a configuration, behind AXI4-Lite.
+/// The engine of a configuration. Its inputs are `reset_n` and a request ([`REQUEST`]), its outputs the request's
+/// answer ([`ANSWER`]) and `irq`.
 ///
 /// # Panics
 /// If the pipelines' depths are not those the model predicts cycles with: one of the two is wrong.
 pub fn engine(config: &Config) -> Module {
     let map = Map::new(config);
     let mut b =
-        Build::new("engine", format!("nendo deformation engine, configuration {}.", config.hash_text()));
+        Build::new("core", format!("nendo deformation engine, configuration {}.", config.hash_text()));
     let reset_n = b.input("reset_n", 1);
-    let axi_module = Rc::new(axi(bus_address_bits(&map)));
-
-    // The slave's outer ports are the engine's.
-    let mut outer: Vec<(String, Net)> = vec![("reset_n".into(), reset_n.clone())];
-    for port in
-        axi_module.ports().iter().filter(|p| p.name.starts_with("s_axil_") && p.direction == Direction::In)
-    {
-        outer.push((port.name.clone(), b.input(&port.name, port.bits)));
-    }
-    let answer = [("done", 1), ("q", 32), ("error", 1)]
-        .map(|(name, bits)| (name, b.forward(&format!("bus_{name}"), bits)));
-    outer.extend(answer.iter().map(|(name, net)| ((*name).to_owned(), net.clone())));
-    let inputs: Vec<(&str, &Net)> = outer.iter().map(|(name, net)| (name.as_str(), net)).collect();
-    let axi_out = b.instance("axi", &axi_module, &inputs);
-    for port in
-        axi_module.ports().iter().filter(|p| p.name.starts_with("s_axil_") && p.direction == Direction::Out)
-    {
-        b.output(&port.name, &axi_out.get(&port.name));
-    }
+    let request = REQUEST.map(|(name, bits)| (name, b.input(name, bits.unwrap_or(bus_address_bits(&map)))));
 
     b.comment("registers and windows");
     let idle = b.forward("idle_now", 1);
@@ -58,9 +39,7 @@ pub fn engine(config: &Config) -> Module {
     let idle_late = b.state_reg("idle_late", &idle);
     let mut bus_inputs: Vec<(String, Net)> =
         vec![("idle".into(), idle_late), ("reset_n".into(), reset_n.clone())];
-    for name in ["request", "write", "address", "d", "strobe"] {
-        bus_inputs.push((name.into(), axi_out.get(name)));
-    }
+    bus_inputs.extend(request.map(|(name, net)| (name.to_owned(), net)));
     let mut later = Vec::new();
     for register in &map.registers {
         let port = match register.access {
@@ -80,8 +59,8 @@ pub fn engine(config: &Config) -> Module {
     }
     let inputs: Vec<(&str, &Net)> = bus_inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
     let bus = b.instance("register_bus", &Rc::new(register_bus(&map)), &inputs);
-    for (name, net) in &answer {
-        b.drive(net, &bus.get(name));
+    for (name, _) in ANSWER {
+        b.output(name, &bus.get(name));
     }
 
     b.comment("sequencer");

@@ -1,9 +1,8 @@
 //! What a configuration takes, without running a tool.
 
 use crate::{
-    bus::{pci::pci_board, serial::serial_board},
+    bus::{axi::axi_board, pci::pci_board, serial::serial_board},
     config::{BLOCK_WORDS, Config},
-    engine::engine,
     map::{Map, Win},
     target::{Target, Top},
 };
@@ -104,7 +103,7 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
     };
     let counts = |kind: &str| delay_lines || !kind.starts_with("delay_");
     let bits = match target.top {
-        Top::Axi => engine(config).register_bits(&counts),
+        Top::Axi => axi_board(config).register_bits(&counts),
         Top::Serial => serial_board(config).register_bits(&counts),
         Top::Pci => pci_board(config).register_bits(&counts),
     };

@@ -8,7 +8,13 @@
 //! has been served, and keeps its answer until it is taken. Reads and writes take turns. An error of the
 //! register bus is answered with SLVERR. `reset_n` empties all channels.
 
-use crate::rtl::{Build, Module, Net};
+use super::with_engine;
+use crate::{
+    bus::register_bus::bus_address_bits,
+    config::Config,
+    map::Map,
+    rtl::{Build, Module, Net},
+};
 
 /// SLVERR.
 const SLAVE_ERROR: i64 = 0b10;
@@ -69,6 +75,14 @@ fn answer(b: &mut Build, name: &str, reset: &Net, give: &Net, payload: &[(&str, 
         b.output(&format!("s_axil_{name}{part}"), &out);
     }
     value
+}
+
+/// The engine of a configuration behind AXI4-Lite: the slave's outer ports, `reset_n` and `irq`.
+pub fn axi_board(config: &Config) -> Module {
+    let mut b = Build::new("axi_board", "The engine behind an AXI4-Lite slave.");
+    let irq = with_engine(&mut b, config, "axi", axi(bus_address_bits(&Map::new(config))));
+    b.output("irq", &irq);
+    b.finish()
 }
 
 /// The slave for addresses of this width.
@@ -135,5 +149,6 @@ pub fn axi(address_bits: u32) -> Module {
     b.output("address", &address);
     b.output("d", &w.values[0]);
     b.output("strobe", &w.values[1]);
+    b.output("awake", &reset_n);
     b.finish()
 }

@@ -16,18 +16,16 @@ use crate::{
 /// Clocks from a request to read a window to its answer.
 pub const READ_CLOCKS: u32 = 6;
 
+/// A request: names and widths; the address is as wide as the map is large.
+pub const REQUEST: [(&str, Option<u32>); 5] =
+    [("request", Some(1)), ("write", Some(1)), ("address", None), ("d", Some(32)), ("strobe", Some(4))];
+
+/// Its answer.
+pub const ANSWER: [(&str, u32); 3] = [("done", 1), ("q", 32), ("error", 1)];
+
 /// Width of a byte address.
 pub fn bus_address_bits(map: &Map) -> u32 {
     map.size.ilog2()
-}
-
-/// The request side as inputs of a module.
-struct Request {
-    request: Net,
-    write: Net,
-    address: Net,
-    d: Net,
-    strobe: Net,
 }
 
 /// What has been decoded of an access to something.
@@ -48,13 +46,8 @@ struct Target {
 /// sums count: all but refused ones and those of the sums themselves. `reset_n` clears the registers that a reset clears.
 pub fn register_bus(map: &Map) -> Module {
     let mut b = Build::new("register_bus", "Registers and memory windows behind one request at a time.");
-    let r = Request {
-        request: b.input("request", 1),
-        write: b.input("write", 1),
-        address: b.input("address", bus_address_bits(map)),
-        d: b.input("d", 32),
-        strobe: b.input("strobe", 4),
-    };
+    let [request, write, address, d, strobe] =
+        REQUEST.map(|(name, bits)| b.input(name, bits.unwrap_or(bus_address_bits(map))));
     let idle = b.input("idle", 1);
     let awake = b.input("reset_n", 1);
 
@@ -62,17 +55,17 @@ pub fn register_bus(map: &Map) -> Module {
     let phase = b.state("phase", 3);
     let busy = b.any(phase.value());
     let fresh = b.not(&busy);
-    let start = b.and(&r.request, &fresh);
+    let start = b.and(&request, &fresh);
     let decoded = b.constant(2, 3);
     let third = b.eq(phase.value(), &decoded);
     // Strobes choose bytes: the lowest two address bits are not looked at.
-    let (word, bytes) = (b.slice(&r.address, 2, r.address.bits() - 2), b.constant(0, 2));
+    let (word, bytes) = (b.slice(&address, 2, address.bits() - 2), b.constant(0, 2));
     let aligned = b.concat(&[&word, &bytes]);
     let (write, address, d, strobe) = (
-        b.state_reg("write_1", &r.write),
+        b.state_reg("write_1", &write),
         b.state_reg("address_1", &aligned),
-        b.state_reg("d_1", &r.d),
-        b.state_reg("strobe_1", &r.strobe),
+        b.state_reg("d_1", &d),
+        b.state_reg("strobe_1", &strobe),
     );
     let full = b.all(&strobe);
     // Acts in the clock after the address has been decoded.

@@ -10,12 +10,16 @@
 //! fetch an answer. `done` of zero: the answer is not there yet. A frame of 65 bits sent before the last one was
 //! answered is undefined. The wires may come from another clock; each passes two registers.
 
+use super::{
+    logic::{flag, hold},
+    register_bus::bus_address_bits,
+    with_engine,
+};
 use crate::{
     config::Config,
-    engine::engine,
+    map::Map,
     rtl::{Build, Module, Net},
 };
-use std::rc::Rc;
 
 /// Bits of a frame that makes an access.
 pub const FRAME_BITS: u32 = 65;
@@ -38,21 +42,17 @@ fn wire(b: &mut Build, name: &str) -> Wire {
     Wire { rises: b.and(&level, &was_low), falls: b.and(&before, &low), level }
 }
 
-/// A one-bit state that is set, and stays until it is cleared.
-fn flag(b: &mut Build, name: &str, set: &Net, clear: &Net, awake: &Net) -> Net {
-    let state = b.state(name, 1);
-    let value = state.value().clone();
-    let keep = b.not(clear);
-    let still = b.and(&value, &keep);
-    let next = b.or(&still, set);
-    let next = b.and(&next, awake);
-    b.set(state, &next);
-    value
-}
-
 /// The board top of a configuration.
 pub fn serial_board(config: &Config) -> Module {
     let mut b = Build::new("serial_board", "The engine behind four serial wires.");
+    with_engine(&mut b, config, "serial", serial(bus_address_bits(&Map::new(config))));
+    b.finish()
+}
+
+/// The wires' end, for addresses of this width.
+pub fn serial(address_bits: u32) -> Module {
+    let mut b = Build::new("serial", "Accesses of the register bus from four serial wires.");
+    let (done, q, error) = (b.input("done", 1), b.input("q", 32), b.input("error", 1));
     let awake = wire(&mut b, "reset_n").level;
     let (sck, cs_n, mosi) = (wire(&mut b, "sck"), wire(&mut b, "cs_n"), wire(&mut b, "mosi"));
 
@@ -76,52 +76,24 @@ pub fn serial_board(config: &Config) -> Module {
     let whole = b.eq(&length, &whole);
     let start = b.and(&cs_n.rises, &whole);
 
-    b.comment("the access");
-    let write = b.bit(&value, 64);
-    let read = b.not(&write);
-    let (start_write, start_read) = (b.and(&start, &write), b.and(&start, &read));
-    let [aw_taken, w_taken, ar_taken] =
-        ["aw", "w", "ar"].map(|channel| b.forward(&format!("{channel}_taken"), 1));
-    let awvalid = flag(&mut b, "awvalid", &start_write, &aw_taken, &awake);
-    let wvalid = flag(&mut b, "wvalid", &start_write, &w_taken, &awake);
-    let arvalid = flag(&mut b, "arvalid", &start_read, &ar_taken, &awake);
-
-    let engine = Rc::new(engine(config));
-    let address = b.slice(&value, 32, engine.port("s_axil_awaddr").bits);
-    let data = b.slice(&value, 0, 32);
-    let (one, no_protection, all) = (b.constant(1, 1), b.constant(0, 3), b.constant(15, 4));
-    let out = b.instance(
-        "engine",
-        &engine,
-        &[
-            ("reset_n", &awake),
-            ("s_axil_awvalid", &awvalid),
-            ("s_axil_awaddr", &address),
-            ("s_axil_awprot", &no_protection),
-            ("s_axil_wvalid", &wvalid),
-            ("s_axil_wdata", &data),
-            ("s_axil_wstrb", &all),
-            ("s_axil_bready", &one),
-            ("s_axil_arvalid", &arvalid),
-            ("s_axil_araddr", &address),
-            ("s_axil_arprot", &no_protection),
-            ("s_axil_rready", &one),
-        ],
-    );
-    for (taken, ready) in [(&aw_taken, "awready"), (&w_taken, "wready"), (&ar_taken, "arready")] {
-        b.drive(taken, &out.get(&format!("s_axil_{ready}")));
+    b.comment("the access: it stands still while the next frame comes in");
+    let request = flag(&mut b, "request_now", &start, &done, &awake);
+    b.output("request", &request);
+    for (port, low, bits) in [("write", 64, 1), ("address", 32, address_bits), ("d", 0, 32)] {
+        let part = b.slice(&value, low, bits);
+        let held = hold(&mut b, &format!("request_{port}"), &start, &part);
+        b.output(port, &held);
     }
+    let all = b.constant(15, 4);
+    b.output("strobe", &all);
+    b.output("awake", &awake);
 
     b.comment("out: the answer, from when it is there until the next access");
-    let (wrote, has_read) = (out.get("s_axil_bvalid"), out.get("s_axil_rvalid"));
-    let answered = b.or(&wrote, &has_read);
-    let (write_error, read_error) = (b.any(&out.get("s_axil_bresp")), b.any(&out.get("s_axil_rresp")));
-    let error = b.mux(&has_read, &read_error, &write_error);
-    let done = flag(&mut b, "done", &answered, &start, &awake);
-    let answer = b.concat(&[&error, &out.get("s_axil_rdata")]);
+    let answered = flag(&mut b, "answered", &done, &start, &awake);
+    let answer = b.concat(&[&error, &q]);
     let held = b.state("answer", ANSWER_BITS - 1);
-    let next = b.mux(&answered, &answer, held.value());
-    let answer = b.concat(&[&done, held.value()]);
+    let next = b.mux(&done, &answer, held.value());
+    let answer = b.concat(&[&answered, held.value()]);
     b.set(held, &next);
     let outgoing = b.state("outgoing", ANSWER_BITS);
     let rest = b.slice(outgoing.value(), 0, ANSWER_BITS - 1);

@@ -2,8 +2,8 @@
 
 use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
+    bus::axi::axi_board,
     config::Config,
-    engine::engine,
     verilated::{Options, PortId, Sim, VerilatedError},
 };
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub struct Rtl {
 impl Rtl {
     /// Generates and compiles a configuration, unless it is in the cache, and takes it out of reset.
     pub fn new(config: &Config, options: Options) -> Result<Self, VerilatedError> {
-        let sim = Sim::new(&engine(config), options)?;
+        let sim = Sim::new(&axi_board(config), options)?;
         let port = |name: &str| sim.port(&format!("s_axil_{name}"));
         let ports = Ports {
             awvalid: port("awvalid"),

@@ -7,11 +7,11 @@
 //! ```
 //! Everything else reads as zero and keeps nothing.
 
-use super::{
-    defect::{Bench, Defect},
-    logic::{every, is, unless},
+use super::defect::{Bench, Defect};
+use crate::{
+    bus::logic::{every, is, unless},
+    rtl::{Build, Net, State},
 };
-use crate::rtl::{Build, Net, State};
 
 /// The vendor's number: the FPGA maker's, as its own PCI cores have it.
 pub const VENDOR: u16 = 0x10ee;

@@ -5,11 +5,11 @@
 //!  read --> only when all of them are gone ---> request .............................> done, q, error
 //! ```
 
-use super::{
-    defect::{Bench, Defect},
-    logic::{either, every, hold, unless},
+use super::defect::{Bench, Defect};
+use crate::{
+    bus::logic::{either, every, hold, unless},
+    rtl::{Build, Net, State},
 };
-use crate::rtl::{Build, Net, State};
 
 /// Words the buffer holds.
 pub const POSTED_WORDS: u32 = 16;

@@ -12,10 +12,12 @@
 use super::{
     config_space::{Events, Header, Write},
     defect::{Bench, Defect},
-    logic::{either, every, hold, is, parity, unless},
     posted::{Posted, Push},
 };
-use crate::rtl::{Build, Module, Net, State};
+use crate::{
+    bus::logic::{either, every, hold, is, parity, unless},
+    rtl::{Build, Module, Net, State},
+};
 
 /// The states of a transaction.
 struct Transaction {
@@ -159,6 +161,8 @@ pub fn pci_target(size: u32, bench: bool) -> Module {
     let serr = system_error(b, &bench, &header, &d.bad, &posted.write_failed, &awake);
     data_error(b, &bench, &refuse, &awake);
     interrupt(b, &bench, &awake);
+    let out_of_reset = b.state_reg("awake_1", &awake);
+    b.output("awake", &out_of_reset);
 
     b.comment("the next clock of the transaction");
     let read_claim = b.and(&d.claim, &d.read);

@@ -1,4 +1,4 @@
-//! Small pieces that the target is put together from.
+//! Small pieces that front ends are put together from.
 
 use crate::rtl::{Build, Net};
 
@@ -37,4 +37,15 @@ pub(super) fn parity(b: &mut Build, name: &str, net: &Net) -> Net {
 pub(super) fn is(b: &mut Build, net: &Net, value: i64) -> Net {
     let value = b.constant(value, net.bits());
     b.eq(net, &value)
+}
+
+/// A one-bit state that is set, and stays until it is cleared.
+pub(super) fn flag(b: &mut Build, name: &str, set: &Net, clear: &Net, awake: &Net) -> Net {
+    let state = b.state(name, 1);
+    let value = state.value().clone();
+    let still = unless(b, &value, clear);
+    let next = b.or(&still, set);
+    let next = b.and(&next, awake);
+    b.set(state, &next);
+    value
 }
