@@ -23,6 +23,7 @@ mod view;
 
 use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
+use nendo_hdl::verilated;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -137,6 +138,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::listen();
     let console = Console { quiet: cli.quiet };
+    verilated::announce(move |text| console.say(text));
     let result = match cli.command {
         Command::Run(args) => run::main(&args, console),
         Command::Compare(args) => compare::main(&args, console),

@@ -44,6 +44,14 @@ pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
     bar
 }
 
+/// Something that turns on a terminal while work of unknown length is done.
+pub(crate) fn wait(what: &str) -> ProgressBar {
+    let turning = ProgressBar::new_spinner();
+    turning.set_message(what.to_owned());
+    turning.enable_steady_tick(Duration::from_millis(100));
+    turning
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,7 @@ use crate::{
     partition::{Blocks, Partition},
 };
 use edges::place_edges;
+use rayon::prelude::*;
 
 /// The most ranks an owner may be further than the one before: what a slot's word has room for.
 pub const MAX_ADVANCE: u32 = 7;
@@ -74,14 +75,18 @@ impl Schedule {
             [short, long, middle],
             [short, middle, long],
         ];
-        let plan = |(sweep, lead)| Self::on(Partition::new(&blocks, edges, sweep, lead), edges, depths);
-        let first = plan((sweeps[0], LEADS[0]));
-        // On one module nothing has to meet.
-        let others = if first.modules.len() == 1 { 0 } else { sweeps.len() * LEADS.len() - 1 };
         let ways = sweeps.into_iter().flat_map(|sweep| LEADS.map(|lead| (sweep, lead)));
-        ways.skip(1).take(others).map(plan).fold(first, |best, found| {
+        let mut ways: Vec<_> = ways.collect();
+        // On one module nothing has to meet, and one way is as good as another.
+        let others = if blocks.len() == 1 { Vec::new() } else { ways.split_off(1) };
+        let plan = |&(sweep, lead)| Self::on(Partition::new(&blocks, edges, sweep, lead), edges, depths);
+        // The first of several that are as short, however threads share the work.
+        let better = |best: Self, found: Self| {
             if found.cycles_per_step() < best.cycles_per_step() { found } else { best }
-        })
+        };
+        let (first, rest) =
+            rayon::join(|| plan(&ways[0]), || others.par_iter().map(plan).reduce_with(better));
+        rest.into_iter().fold(first, better)
     }
 
     /// Plans a step of a mesh that is shared like this.

@@ -9,8 +9,21 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
+
+/// Who is told, and what of.
+type Announcer = Box<dyn Fn(&str) + Send + Sync>;
+static ANNOUNCER: OnceLock<Announcer> = OnceLock::new();
+
+/// From now on, tells of circuits that are not in the cache before they are compiled: that takes a while. The first
+/// who asks is told.
+pub fn announce(tell: impl Fn(&str) + Send + Sync + 'static) {
+    let _ = ANNOUNCER.set(Box::new(tell));
+}
 
 /// What is compiled in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,6 +124,9 @@ pub(super) fn library(module: &Module, options: Options) -> Result<PathBuf, Veri
     let library = folder.join("circuit.so");
     if library.is_file() {
         return Ok(library);
+    }
+    if let Some(tell) = ANNOUNCER.get() {
+        tell("compiling the circuit with Verilator; the next run finds it compiled ...");
     }
     // Compiled aside and renamed: another process may be at the same circuit.
     let file_error = |path: &Path| {

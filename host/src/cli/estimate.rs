@@ -4,7 +4,7 @@ use super::{
     Console, Failure,
     options::{HardwareArgs, SceneArg},
 };
-use crate::engine;
+use crate::{engine, progress};
 use anyhow::anyhow;
 use nendo_hdl::{
     config::Config,
@@ -203,7 +203,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         estimate.clock_mhz,
         if estimate.fits { "fits" } else { "does not fit" },
     ));
-    let largest = most_modules(&target, &args.hardware)?;
+    let wait = progress::wait("planning the most modules there is room for");
+    let largest = most_modules(&target, &args.hardware);
+    wait.finish_and_clear();
+    let largest = largest?;
     let bench: Value = serde_json::from_str(BENCH).unwrap_or_default();
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {

@@ -52,6 +52,11 @@ impl Blocks {
         blocks
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Edges at a particle.
     pub(crate) fn valence(&self, particle: u32) -> u64 {
         self.valence[particle as usize]
