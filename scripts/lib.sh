@@ -5,7 +5,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools="$root/.tools"   # private, ignored by git
 mkdir -p "$tools"
 
-say() { printf '\n== %s\n' "$*" >&2; }
+say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS" >&2; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # need COMMAND PACKAGE: installs a Debian package unless the command is there.
