@@ -65,29 +65,43 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
         .collect();
     let at = |name: &str| is[MODES.iter().position(|m| *m == name).unwrap_or(0)].clone();
 
-    b.comment("the last item of the mode");
+    b.comment("the last item of the mode: told a clock before it comes, so that counting is not in the way");
     let one = b.constant(1, bits);
-    let length = |b: &mut Build, n: u32| b.constant(i64::from(n) - 1, bits);
+    let none = b.constant(0, bits);
     // A halted step has all its particles left.
     let left_now = b.mux(halfway.value(), &particles, &left);
     let (left_wide, slots_wide) = (b.zero_extend(&left_now, bits), b.zero_extend(&slots, bits));
-    // Steady long before they are needed: their own registers keep them out of the way of counting.
-    let (last_particle, last_slot) = (b.sub(&left_wide, &one), b.sub(&slots_wide, &one));
-    let last_particle = b.state_reg("last_particle", &last_particle);
-    let last_slot = b.state_reg("last_slot", &last_slot);
-    let ends = [
-        ("element", last_slot),
-        ("drain", length(&mut b, pauses.drain)),
-        ("particle", last_particle),
-        ("settle", length(&mut b, pauses.settle)),
-        ("finish", length(&mut b, pauses.finish)),
-        ("clear", b.constant(capacity as i64 - 1, bits)),
-    ];
-    let mut last = b.constant(0, bits);
-    for (name, end) in &ends {
-        last = b.mux(&at(name), end, &last);
+    let first = b.state("first", 1);
+    let mut ends = Vec::new();
+    // These two are steady long before they are needed; the others are constants, longer than one.
+    for (name, length) in [("element", slots_wide), ("particle", left_wide)] {
+        let last = b.sub(&length, &one);
+        let last = b.state_reg(&format!("last_{name}"), &last);
+        let before = b.sub(&last, &one);
+        let before = b.state_reg(&format!("before_last_{name}"), &before);
+        let next_is_last = b.eq(count.value(), &before);
+        let is_last = b.state_reg(&format!("is_last_{name}"), &next_is_last);
+        let only_one = b.eq(&last, &none);
+        let only_one = b.state_reg(&format!("only_one_{name}"), &only_one);
+        let here = b.mux(first.value(), &only_one, &is_last);
+        ends.push(b.and(&at(name), &here));
     }
-    let end = b.eq(count.value(), &last);
+    let lengths = [
+        ("drain", pauses.drain.into()),
+        ("settle", pauses.settle.into()),
+        ("finish", pauses.finish.into()),
+        ("clear", capacity),
+    ];
+    for (name, length) in lengths {
+        assert!(length > 1, "{name} takes {length} clocks");
+        let before = b.constant(length as i64 - 2, bits);
+        let next_is_last = b.eq(count.value(), &before);
+        let is_last = b.state_reg(&format!("is_last_{name}"), &next_is_last);
+        let later = b.not(first.value());
+        let here = b.and(&is_last, &later);
+        ends.push(b.and(&at(name), &here));
+    }
+    let end = b.or_all(&ends);
 
     b.comment("what comes next");
     let some_particles = b.any(&particles);
@@ -128,7 +142,6 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let next = b.mux(&reset_n, &next, &idle);
 
     b.comment("counters");
-    let none = b.constant(0, bits);
     let advanced = b.add(count.value(), &one);
     let rest = b.or(&end, &at("idle"));
     let next_count = b.mux(&rest, &none, &advanced);
@@ -174,8 +187,79 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
         (stopping, &next_stopping),
         (halfway, &next_half),
         (cycles, &next_cycles),
+        (first, &rest),
     ] {
         b.set(state, next);
     }
     b.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        testing::synthesise,
+        verilated::{Options, Sim},
+    };
+
+    const PAUSES: Pauses = Pauses { drain: 5, settle: 3, finish: 2 };
+
+    fn circuit() -> Module {
+        sequencer(4, 5, 16, PAUSES)
+    }
+
+    /// A run's modes, each with the clocks it took; items are numbered from zero, one per clock.
+    fn run(sim: &mut Sim, steps: u32, slots: u32, left: u32) -> Vec<(usize, u32)> {
+        for (name, value) in [("steps", steps), ("slots", slots), ("left", left), ("particles", 16)] {
+            sim.set(name, value.into());
+        }
+        sim.tick(4);
+        sim.set("start", 1);
+        sim.tick(1);
+        sim.set("start", 0);
+        let mut modes: Vec<(usize, u32)> = Vec::new();
+        while sim.get("idle") == 0 {
+            let mode = sim.get("mode_now") as usize;
+            match modes.last_mut() {
+                Some((last, clocks)) if *last == mode => *clocks += 1,
+                _ => modes.push((mode, 1)),
+            }
+            let so_far = modes.last().map_or(0, |(_, clocks)| *clocks);
+            assert_eq!(sim.get("element_valid") == 1, mode == 1);
+            assert!(mode != 1 || sim.get("element_index") == u128::from(so_far - 1));
+            assert!(modes.len() < 100 && so_far < 100, "it does not end");
+            sim.tick(1);
+        }
+        modes
+    }
+
+    #[test]
+    fn every_mode_takes_the_clocks_it_should() {
+        let mut sim = Sim::new(&circuit(), Options::default()).unwrap();
+        for name in ["start", "stop", "clear", "halt", "reset_n"] {
+            sim.set(name, (name == "reset_n").into());
+        }
+        let number = |name: &str| MODES.iter().position(|m| *m == name).unwrap();
+        for steps in [1, 3] {
+            for (slots, left) in (1..=32).flat_map(|slots| (1..=16).map(move |left| (slots, left))) {
+                let lengths = [
+                    ("element", slots),
+                    ("drain", PAUSES.drain),
+                    ("particle", left),
+                    ("settle", PAUSES.settle),
+                ];
+                let step = lengths.map(|(name, clocks)| (number(name), clocks));
+                let mut expected = step.repeat(steps as usize);
+                expected.push((number("finish"), PAUSES.finish));
+                assert_eq!(run(&mut sim, steps, slots, left), expected);
+                let cycles = steps * (slots + PAUSES.drain + left + PAUSES.settle);
+                assert_eq!((sim.get("cycle_count"), sim.get("steps_done")), (cycles.into(), steps.into()));
+            }
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(), "synth_xilinx -family xc2v -flatten -ise");
+    }
 }
