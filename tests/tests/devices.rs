@@ -146,41 +146,46 @@ fn display_points_and_forces_while_running() {
     let operands = |m: &Model| -> Vec<[i32; 3]> {
         m.particles().iter().map(|p| p.x.map(|c| x.operand(c.into()) as i32)).collect()
     };
-    on_every_device(&MINIMAL, |device| {
-        let mut board = Board::open(device).unwrap();
-        board.load(&image).unwrap();
-        board.start(0).unwrap();
-        let mut seen = Vec::new();
-        for _ in 0..10 {
-            seen.push(board.display().unwrap());
-            let points = board.points(&[3, 20]).unwrap();
-            assert_eq!(points.len(), 2);
-            let p = image.particles[20];
-            board.set_force(20, p.force, p.class).unwrap();
-            assert!(board.is_busy().unwrap());
-        }
-        // Positions, velocities and edges are not to be touched meanwhile.
-        assert!(matches!(board.motion(), Err(BoardError::Device(DeviceError::Refused { write: false, .. }))));
-        let steps = board.stop().unwrap();
-        assert!(steps > 5 && !board.is_busy().unwrap(), "{steps}");
-        let mut model = Model::new(image.clone(), 1);
-        let mut path = vec![operands(&model)];
-        for _ in 0..steps {
-            model.advance(1);
-            path.push(operands(&model));
-        }
-        for display in seen {
-            for (particle, point) in display.iter().enumerate() {
-                assert!(
-                    path.iter().any(|at| at[particle] == *point),
-                    "particle {particle} never was at {point:?}"
-                );
+    for config in [MINIMAL, THREE] {
+        on_every_device(&config, |device| {
+            let mut board = Board::open(device).unwrap();
+            board.load(&image).unwrap();
+            board.start(0).unwrap();
+            let mut seen = Vec::new();
+            for _ in 0..10 {
+                seen.push(board.display().unwrap());
+                let points = board.points(&[3, 20]).unwrap();
+                assert_eq!(points.len(), 2);
+                let p = image.particles[20];
+                board.set_force(20, p.force, p.class).unwrap();
+                assert!(board.is_busy().unwrap());
             }
-        }
-        let motion: Vec<_> = board.motion().unwrap().iter().map(|p| (p.x, p.v)).collect();
-        assert_eq!(motion, model.particles().iter().map(|p| (p.x, p.v)).collect::<Vec<_>>());
-        assert_eq!(board.display().unwrap(), *path.last().unwrap());
-    });
+            // Positions, velocities and edges are not to be touched meanwhile.
+            assert!(matches!(
+                board.motion(),
+                Err(BoardError::Device(DeviceError::Refused { write: false, .. }))
+            ));
+            let steps = board.stop().unwrap();
+            assert!(steps > 5 && !board.is_busy().unwrap(), "{steps}");
+            let mut model = Model::new(image.clone(), 1);
+            let mut path = vec![operands(&model)];
+            for _ in 0..steps {
+                model.advance(1);
+                path.push(operands(&model));
+            }
+            for display in seen {
+                for (particle, point) in display.iter().enumerate() {
+                    assert!(
+                        path.iter().any(|at| at[particle] == *point),
+                        "particle {particle} never was at {point:?}"
+                    );
+                }
+            }
+            let motion: Vec<_> = board.motion().unwrap().iter().map(|p| (p.x, p.v)).collect();
+            assert_eq!(motion, model.particles().iter().map(|p| (p.x, p.v)).collect::<Vec<_>>());
+            assert_eq!(board.display().unwrap(), *path.last().unwrap());
+        });
+    }
 }
 
 /// A board that was left in the middle of something is brought back without restarting the program.
