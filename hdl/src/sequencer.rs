@@ -72,6 +72,10 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let left_now = b.mux(halfway.value(), &particles, &left);
     let (left_wide, slots_wide) = (b.zero_extend(&left_now, bits), b.zero_extend(&slots, bits));
     let first = b.state("first", 1);
+    let is_last = |b: &mut Build, name: &str, before: &Net| {
+        let next_is_last = b.eq(count.value(), before);
+        b.state_reg(&format!("is_last_{name}"), &next_is_last)
+    };
     let mut ends = Vec::new();
     // These two are steady long before they are needed; the others are constants, longer than one.
     for (name, length) in [("element", slots_wide), ("particle", left_wide)] {
@@ -79,8 +83,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
         let last = b.state_reg(&format!("last_{name}"), &last);
         let before = b.sub(&last, &one);
         let before = b.state_reg(&format!("before_last_{name}"), &before);
-        let next_is_last = b.eq(count.value(), &before);
-        let is_last = b.state_reg(&format!("is_last_{name}"), &next_is_last);
+        let is_last = is_last(&mut b, name, &before);
         let only_one = b.eq(&last, &none);
         let only_one = b.state_reg(&format!("only_one_{name}"), &only_one);
         let here = b.mux(first.value(), &only_one, &is_last);
@@ -95,8 +98,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     for (name, length) in lengths {
         assert!(length > 1, "{name} takes {length} clocks");
         let before = b.constant(length as i64 - 2, bits);
-        let next_is_last = b.eq(count.value(), &before);
-        let is_last = b.state_reg(&format!("is_last_{name}"), &next_is_last);
+        let is_last = is_last(&mut b, name, &before);
         let later = b.not(first.value());
         let here = b.and(&is_last, &later);
         ends.push(b.and(&at(name), &here));
