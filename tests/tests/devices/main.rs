@@ -1,14 +1,13 @@
 //! One driver, every device: what holds on one holds on the model, the Verilated hardware, and a recording of it.
 
-use nendo_hdl::{
-    config::Config,
-    map::{Access, Map, Reg, Way, command_word},
-    verilated::Options,
-};
+mod interrupts;
+mod registers;
+
+use nendo_hdl::{config::Config, verilated::Options};
 use nendo_host::{
-    board::{Board, BoardError, Completion, selftest::selftest},
+    board::{Board, BoardError, selftest::selftest},
     device::{
-        Device, DeviceError, Waited,
+        Device, DeviceError,
         model::ModelDevice,
         record::{Recorder, Replay},
         rtl::Rtl,
@@ -16,15 +15,7 @@ use nendo_host::{
     engine::{BoardEngine, Engine},
     live,
 };
-use nendo_model::{
-    blocks::Inverse,
-    engine::Model,
-    image::Image,
-    numbers::Profile,
-    scene::Scene,
-    testing::{images_of, runner, sample},
-};
-use proptest::prelude::*;
+use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
 use std::fmt::Debug;
 
 const MINIMAL: Config = Config::minimal(Profile::Wide, Inverse::Table);
@@ -208,116 +199,6 @@ fn reset_and_reopen() {
 }
 
 #[test]
-fn the_interrupt_is_a_level_until_it_is_acknowledged() {
-    let image = press(Profile::Wide, Inverse::Table);
-    on_every_device(&MINIMAL, |device| {
-        let asserted = |device: &mut dyn Device| device.wait_interrupt(0).unwrap() == Waited::Came;
-        let (interrupt, enable) = (Reg::Interrupt.address(), Reg::InterruptEnable.address());
-        let mut board = Board::open(&mut *device).unwrap();
-        board.load(&image).unwrap();
-        board.run(3).unwrap();
-        // It has ended, but nobody has asked for interrupts.
-        assert_eq!((device.read(interrupt).unwrap(), device.read(enable).unwrap()), (1, 0));
-        assert!(!asserted(device));
-        device.write(enable, 1).unwrap();
-        assert!(asserted(device) && asserted(device));
-        device.write(interrupt, 0).unwrap();
-        assert!(asserted(device));
-        device.write(interrupt, 1).unwrap();
-        assert!(!asserted(device));
-        assert_eq!((device.read(interrupt).unwrap(), device.read(enable).unwrap()), (0, 1));
-        // A reset is no end of a run, and switches it off.
-        Board::open(&mut *device).unwrap().start(0).unwrap();
-        assert_eq!(device.wait_interrupt(20_000).unwrap(), Waited::TimedOut);
-        device.reset().unwrap();
-        assert_eq!((device.read(interrupt).unwrap(), device.read(enable).unwrap()), (0, 0));
-        assert!(!asserted(device));
-    });
-}
-
-#[test]
-fn runs_are_waited_for_by_interrupt() {
-    let image = press(Profile::Wide, Inverse::Table);
-    let mut model = Model::new(image.clone(), 1);
-    model.advance(30);
-    let digest = on_every_device(&MINIMAL, |device| {
-        let mut board = Board::open(device).unwrap();
-        board.set_completion(Completion::Interrupt).unwrap();
-        // An interrupt that is left from before is no end of the next run.
-        board.load(&image).unwrap();
-        board.start(1).unwrap();
-        board.device().pause(10_000);
-        let mut engine = BoardEngine::new(board, image.clone(), None).unwrap();
-        engine.run(10).unwrap();
-        // Nor is one missed that an idle engine does not give.
-        engine.board().stop().unwrap();
-        let mut board = engine.into_board().reopen().unwrap();
-        assert_eq!(board.completion(), Completion::Interrupt);
-        let mut engine = BoardEngine::new(board, image.clone(), None).unwrap();
-        engine.run(29).unwrap();
-        engine.begin_step().unwrap();
-        engine.finish_step().unwrap();
-        let digest = engine.state_digest().unwrap();
-        board = engine.into_board();
-        board.set_completion(Completion::Poll).unwrap();
-        assert_eq!(board.device().read(Reg::InterruptEnable.address()).unwrap(), 0);
-        digest
-    });
-    assert_eq!(digest, model.state_digest());
-}
-
-/// A device whose interrupt is always answered for it.
-struct Answered(ModelDevice, Waited);
-
-impl Device for Answered {
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        self.0.read(address)
-    }
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        self.0.write(address, value)
-    }
-    fn pause(&mut self, clocks: u64) {
-        self.0.pause(clocks);
-    }
-    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
-        if self.1 == Waited::TimedOut {
-            self.0.pause(clocks);
-        }
-        Ok(self.1)
-    }
-    fn reset(&mut self) -> Result<(), DeviceError> {
-        self.0.reset()
-    }
-    fn name(&self) -> String {
-        "answered".to_owned()
-    }
-}
-
-/// No interrupt, a lost one, and too many of them: an error that says what to do, or the right end; never a hang.
-#[test]
-fn interrupts_that_are_not_what_they_should_be() {
-    let image = press(Profile::Wide, Inverse::Table);
-    let board = |waited| {
-        let mut board = Board::open(Answered(ModelDevice::new(&MINIMAL, 1), waited)).unwrap();
-        board.set_completion(Completion::Interrupt).map(|()| {
-            board.load(&image).unwrap();
-            board
-        })
-    };
-    let none = board(Waited::Unsupported).err().unwrap().to_string();
-    assert!(none.contains("no interrupt") && none.contains("--completion poll"), "{none}");
-    let lost = board(Waited::TimedOut).unwrap().run(3).unwrap_err();
-    assert!(matches!(lost, BoardError::LostInterrupt { .. }), "{lost}");
-    assert!(lost.to_string().contains("--completion poll"), "{lost}");
-    // It asks again and again, and the engine does end.
-    board(Waited::Came).unwrap().run(3).unwrap();
-    // An engine that does not: no more patience than with polling.
-    let mut endless = board(Waited::Came).unwrap();
-    endless.start(0).unwrap();
-    assert!(matches!(endless.finish(), Err(BoardError::Busy { .. })));
-}
-
-#[test]
 fn what_does_not_fit_is_refused_with_the_numbers() {
     let large = Image::new(&Scene::open("block16").unwrap(), Profile::Wide, Inverse::Table).unwrap();
     on_every_device(&MINIMAL, |device| {
@@ -371,150 +252,4 @@ fn a_replay_does_not_invent_answers() {
     }
     std::fs::write(&file, [0xff; 10]).unwrap();
     assert!(Replay::new(&file).is_err());
-}
-
-/// An access to an idle device.
-#[derive(Clone, Debug)]
-enum Op {
-    Read(u32),
-    Write(u32, u32),
-}
-
-/// Anything at all, most of it somewhere.
-fn ops(map: &Map) -> impl Strategy<Value = Vec<Op>> + use<> {
-    let registers: Vec<u32> = map.registers.iter().map(|r| r.address).collect();
-    // Whether it runs, and for how long, is a matter of time, which the two count differently.
-    let quiet = registers.into_iter().filter(|&a| a != Reg::Command.address() && a != Reg::Status.address());
-    let quiet: Vec<u32> = quiet.collect();
-    let words = |w: &nendo_hdl::map::Window| {
-        let (base, length, span) = (w.base, 4 * w.items * w.stride, map.module_span);
-        (0..w.modules).map(move |m| base + m * span).map(move |from| (from, from + length))
-    };
-    let windows: Vec<(u32, u32)> = map.windows.iter().flat_map(words).collect();
-    let size = map.size;
-    let address = prop_oneof![
-        6 => prop::sample::select(windows).prop_flat_map(|(from, to)| {
-            // The beginning, where items meet each other again, and everywhere.
-            prop_oneof![from..(from + 64).min(to), from..to].prop_map(|a| a & !3)
-        }),
-        4 => prop::sample::select(quiet),
-        1 => (0..size).prop_filter("commands", |a| a & !3 != Reg::Command.address()),
-    ];
-    let op = (address, any::<bool>(), any::<u32>()).prop_map(|(address, write, value)| {
-        if write { Op::Write(address, value) } else { Op::Read(address) }
-    });
-    prop::collection::vec(op, 1..200)
-}
-
-fn perform(device: &mut dyn Device, op: &Op) -> Result<Option<u32>, String> {
-    match *op {
-        Op::Read(address) => device.read(address).map(Some),
-        Op::Write(address, value) => device.write(address, value).map(|()| None),
-    }
-    .map_err(|e| e.to_string())
-}
-
-/// Register for register and word for word the same device, for any sequence of accesses while idle.
-#[test]
-fn the_model_answers_every_access_as_the_hardware_does() {
-    answers_alike(MINIMAL);
-    answers_alike(THREE);
-}
-
-fn answers_alike(config: Config) {
-    let map = Map::new(&config);
-    let mut runner = runner();
-    let mut hardware = Rtl::new(&config, Options::default()).unwrap();
-    let mut model = ModelDevice::new(&config, 1);
-    // Both begin with what a user has put there: memories of a board are not cleared by power-on.
-    let image = sample(images_of(Profile::Wide, Inverse::Table, false), &mut runner);
-    for device in [&mut hardware as &mut dyn Device, &mut model] {
-        for window in map.windows.iter().filter(|w| w.way != Way::ReadOnly) {
-            let zeros = vec![0; (window.items * window.stride) as usize];
-            (0..window.modules)
-                .for_each(|m| device.write_block(window.base + m * map.module_span, &zeros).unwrap());
-        }
-        device.write(Reg::Command.address(), command_word(4)).unwrap();
-        device.pause(2000);
-        Board::open(device).unwrap().load(&image).unwrap();
-    }
-    // Opening and loading took different numbers of looks at the status: the sums of reads start anew.
-    let sums = |d: &mut dyn Device| (d.read(0x80).unwrap(), d.read(0x84).unwrap());
-    assert_eq!(sums(&mut hardware), sums(&mut model));
-    let mut accesses = 0;
-    for round in 0..60 {
-        for (k, op) in sample(ops(&map), &mut runner).iter().enumerate() {
-            let (found, expected) = (perform(&mut hardware, op), perform(&mut model, op));
-            let read_sum = matches!(op, Op::Read(a) if (0x88..0x90).contains(a));
-            assert!(
-                read_sum || found == expected,
-                "round {round}, access {k}, {op:x?}: {found:x?}, {expected:x?}"
-            );
-            accesses += 1;
-        }
-    }
-    assert!(accesses > 3000);
-    println!("{accesses} accesses compared");
-}
-
-/// Every bit of every register does what the map says: kept, refused, cleared by a one, or only read.
-#[test]
-fn every_bit_of_every_register() {
-    let map = Map::new(&MINIMAL);
-    on_every_device(&MINIMAL, |device| {
-        let mut tried = 0;
-        for register in &map.registers {
-            let (address, mask) = (register.address, u32::MAX >> (32 - register.bits));
-            for bit in 0..32 {
-                let word = 1u32 << bit;
-                let before = device.read(address).unwrap();
-                let written = device.write(address, word).is_ok();
-                let after = device.read(address).unwrap();
-                match register.access {
-                    Access::Constant(value) => assert_eq!((written, before, after), (false, value, value)),
-                    Access::ReadOnly if register.name.is_sum() => assert!(!written),
-                    Access::ReadOnly => assert_eq!((written, after), (false, before), "{:?}", register.name),
-                    Access::ReadWrite => {
-                        assert_eq!((written, after), (true, word & mask), "{:?}", register.name)
-                    }
-                    // A single bit is never a command: the other half is not its complement.
-                    Access::Command => assert_eq!((written, before, after), (false, 0, 0)),
-                    Access::WriteOneToClear => assert_eq!((written, after), (true, before & !word)),
-                }
-                tried += 1;
-            }
-        }
-        tried
-    });
-}
-
-/// Overflow flags are set by the engine and cleared one by one.
-#[test]
-fn overflow_flags_are_cleared_bit_by_bit() {
-    let mut runner = runner();
-    let mut image;
-    let mut model;
-    // Something that overflows in several places.
-    loop {
-        image = sample(images_of(Profile::Wide, Inverse::Table, true), &mut runner);
-        model = Model::new(image.clone(), 1);
-        model.advance(5);
-        if model.overflow().sources().count() >= 2 {
-            break;
-        }
-    }
-    on_every_device(&MINIMAL, |device| {
-        let mut engine = BoardEngine::new(Board::open(&mut *device).unwrap(), image.clone(), None).unwrap();
-        engine.run(5).unwrap();
-        assert_eq!(engine.overflow(), model.overflow());
-        drop(engine);
-        let mut flags = device.read(Reg::Overflow.address()).unwrap();
-        assert_eq!(flags, u32::from(model.overflow().bits()));
-        for bit in 0..8 {
-            device.write(Reg::Overflow.address(), 1 << bit).unwrap();
-            flags &= !(1 << bit);
-            assert_eq!(device.read(Reg::Overflow.address()).unwrap(), flags);
-        }
-        assert_eq!(flags, 0);
-    });
 }
