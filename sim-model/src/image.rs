@@ -45,7 +45,7 @@ pub struct Edge {
     pub u: i32,
 }
 
-/// The three constants of an element class, in the order of the profile's [`Law`]:
+/// The three constants of an element class, in the order of the profile's [`Law`](crate::numbers::Law):
 /// A, B, c2 or K, C, D.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ElementConstants {
