@@ -2,11 +2,12 @@
 
 use crate::{
     blocks::delay::{ShiftRegisters, restyle},
-    bus::axi::axi_board,
+    bus::{axi::axi_board, pci::pci_board, serial::serial_board},
     config::Config,
     map::Map,
     resources,
     rtl::verilog,
+    target::{Target, Top},
 };
 use nendo_model::{cycles::Depths, digest::hex_digest};
 use serde_json::{Value, json};
@@ -91,6 +92,16 @@ impl Design {
             ("nendo_map.h".to_owned(), self.map.c_header()),
         ]
     }
+}
+
+/// The board that a target's engine is placed in, if it is in one: its name and Verilog, engine included.
+pub fn board(target: &Target, config: &Config) -> Option<(&'static str, String)> {
+    let (name, module) = match target.top {
+        Top::Axi => return None,
+        Top::Serial => ("nendo_serial_board", serial_board(config)),
+        Top::Pci => ("nendo_pci_board", pci_board(config)),
+    };
+    Some((name, restyle(&verilog(&module, name), target.shift_registers())))
 }
 
 #[cfg(test)]

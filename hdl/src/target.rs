@@ -1,5 +1,6 @@
 //! Devices the engine is built for: what `bitstreams/<target>/target.toml` says.
 
+use crate::blocks::delay::ShiftRegisters;
 use serde::{Deserialize, Serialize};
 
 /// A device and its capacities.
@@ -56,7 +57,7 @@ pub enum Flow {
 }
 
 /// What the engine is placed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Top {
     /// Nothing: its AXI4-Lite port is what the vendor's PCI or PCIe core connects to.
@@ -118,6 +119,11 @@ pub struct RoutedClock {
 }
 
 impl Target {
+    /// How its delay lines must be written.
+    pub fn shift_registers(&self) -> ShiftRegisters {
+        if self.family == "Virtex-II" { ShiftRegisters::Srl16 } else { ShiftRegisters::Inferred }
+    }
+
     /// A target by name.
     pub fn by_name(name: &str) -> Result<Self, UnknownTarget> {
         Self::all().into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTarget {

@@ -12,7 +12,7 @@ use crate::rtl::{Build, Module, verilog};
 use std::fmt::Write;
 
 /// How delay lines are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ShiftRegisters {
     /// As registers, for synthesis to make of them what it can.
     #[default]

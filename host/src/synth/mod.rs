@@ -23,12 +23,9 @@ mod yosys;
 
 use crate::output::write_whole;
 use nendo_hdl::{
-    blocks::delay::{ShiftRegisters, restyle},
-    bus::{pci::pci_board, serial::serial_board},
     config::Config,
     design::{self, Design},
-    rtl::verilog,
-    target::{Flow, Target, Top},
+    target::{Flow, Target},
 };
 use nendo_model::{blocks::Inverse, numbers::Profile};
 use stages::Stages;
@@ -94,11 +91,6 @@ pub struct Job<'a> {
     pub say: &'a dyn Fn(&str),
 }
 
-/// How a target's delay lines must be written.
-fn shift_registers(target: &Target) -> ShiftRegisters {
-    if target.family == "Virtex-II" { ShiftRegisters::Srl16 } else { ShiftRegisters::Inferred }
-}
-
 /// Whether a configuration is the one budgets are for.
 pub fn is_standard(config: &Config) -> bool {
     *config == Config::minimal(Profile::Wide, Inverse::Table)
@@ -129,28 +121,25 @@ fn surroundings(target: &Target) -> Option<&'static str> {
 
 /// Writes the design's files.
 fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
-    let style = shift_registers(job.target);
-    let design = Design::with(job.config, style);
-    for (name, content) in design.files() {
-        write(&job.folder.join(name), content.as_bytes())?;
-    }
-    let (board, module) = match job.target.top {
-        Top::Axi => {
-            return Ok(Source { files: vec![format!("{}.v", design::TOP)], top: design::TOP.to_owned() });
+    let Job { target, config, folder, .. } = job;
+    let design = Design::with(config, target.shift_registers());
+    let mut texts = design.files();
+    let mut top = design::TOP.to_owned();
+    let mut files = vec![format!("{top}.v")];
+    if let Some((board, text)) = design::board(target, config) {
+        files = vec![format!("{board}.v")];
+        board.clone_into(&mut top);
+        texts.push((format!("{board}.v"), text));
+        if let Some(text) = surroundings(target) {
+            files.push(format!("{}.v", target.name));
+            top.clone_from(&target.name);
+            texts.push((format!("{}.v", target.name), text.to_owned()));
         }
-        Top::Serial => ("nendo_serial_board", serial_board(job.config)),
-        Top::Pci => ("nendo_pci_board", pci_board(job.config)),
-    };
-    let mut texts = vec![(board, restyle(&verilog(&module, board), style))];
-    texts.extend(surroundings(job.target).map(|text| (job.target.name.as_str(), text.to_owned())));
-    let mut source = Source { files: Vec::new(), top: String::new() };
-    for (name, text) in texts {
-        let file = format!("{name}.v");
-        write(&job.folder.join(&file), text.as_bytes())?;
-        source.files.push(file);
-        name.clone_into(&mut source.top);
     }
-    Ok(source)
+    for (name, content) in texts {
+        write(&folder.join(name), content.as_bytes())?;
+    }
+    Ok(Source { files, top })
 }
 
 /// Runs a flow, as far as it goes; the report says how far that was.
