@@ -1,12 +1,14 @@
 //! A generated design: one self-contained Verilog file, with a manifest and its register map.
 
 use crate::{
-    blocks::delay::{ShiftRegisters, restyle},
     bus::{axi::axi_board, pci::pci_board, serial::serial_board},
+    circuit::{
+        delay::{ShiftRegisters, restyle},
+        verilog,
+    },
     config::Config,
     map::Map,
     resources,
-    rtl::verilog,
     target::{Target, Top},
 };
 use nendo_model::{cycles::Depths, digest::hex_digest};

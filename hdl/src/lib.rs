@@ -5,19 +5,13 @@
 
 pub mod blocks;
 pub mod bus;
+pub mod circuit;
 pub mod config;
 pub mod design;
 pub mod engine;
-pub mod exchange;
-pub mod main_module;
 pub mod map;
-pub mod mpm;
-pub mod pci_sim;
 pub mod resources;
-pub mod rtl;
-pub mod sequencer;
+pub mod sim;
 pub mod target;
-pub mod tem;
 #[cfg(test)]
 mod testing;
-pub mod verilated;

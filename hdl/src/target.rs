@@ -1,6 +1,6 @@
 //! Devices the engine is built for: what `bitstreams/<target>/target.toml` says.
 
-use crate::blocks::delay::ShiftRegisters;
+use crate::circuit::delay::ShiftRegisters;
 use serde::{Deserialize, Serialize};
 
 /// A device and its capacities.

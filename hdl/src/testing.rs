@@ -1,8 +1,8 @@
 //! How blocks are tested: Verilator against the model twin, and a synthesis run.
 
 use crate::{
-    rtl::{Direction, Module, verilog},
-    verilated::{Options, Sim},
+    circuit::{Direction, Module, verilog},
+    sim::verilated::{Options, Sim},
 };
 use std::{io::Write, process::Command};
 

@@ -23,7 +23,7 @@ mod view;
 
 use crate::{engine::OpenError, interrupt};
 use clap::{Parser, Subcommand};
-use nendo_hdl::verilated;
+use nendo_hdl::sim::verilated;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 

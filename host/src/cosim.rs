@@ -8,7 +8,7 @@ use crate::{
     device::Device,
     engine::{BoardEngine, Engine},
 };
-use nendo_hdl::main_module::Stages;
+use nendo_hdl::engine::main_module::Stages;
 use nendo_model::{
     engine::Model,
     image::{Edge, Image, Particle, Write},

@@ -2,7 +2,7 @@
 //! What a refactoring must not change. `scripts/verilog-hashes` prints the list, `tests/golden/verilog.txt` keeps it.
 
 use nendo_hdl::{
-    blocks::delay::ShiftRegisters,
+    circuit::delay::ShiftRegisters,
     config::Config,
     design::{self, Design, TOP},
     target::{Target, Top},
@@ -11,7 +11,7 @@ use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile};
 use std::collections::HashMap;
 
 /// The list.
-pub fn list() -> String {
+pub(crate) fn list() -> String {
     // Targets that differ in neither have the same Verilog.
     type Kind = (Top, ShiftRegisters, Config);
     let mut known: HashMap<Kind, Vec<(String, String)>> = HashMap::new();

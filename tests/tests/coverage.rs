@@ -2,7 +2,7 @@
 
 use nendo_hdl::{
     config::Config,
-    verilated::{Coverage, Options},
+    sim::verilated::{Coverage, Options},
 };
 use nendo_host::{board::Board, cosim::Lockstep, device::rtl::Rtl};
 use nendo_model::{blocks::Inverse, numbers::Profile, testing};

@@ -1,6 +1,6 @@
 //! Faults of the bus, one at a time, at every access in turn: each is noticed, and no result is wrong.
 
-use nendo_hdl::{config::Config, map::Reg, verilated::Options};
+use nendo_hdl::{config::Config, map::Reg, sim::verilated::Options};
 use nendo_host::{
     board::{Board, BoardError},
     device::{Device, DeviceError, model::ModelDevice, rtl::Rtl},

@@ -1,6 +1,6 @@
 //! The map's Markdown, JSON and C header say the same, and the hardware does what they say.
 
-use nendo_hdl::{config::Config, design::Design, verilated::Options};
+use nendo_hdl::{config::Config, design::Design, sim::verilated::Options};
 use nendo_host::device::{Device, rtl::Rtl};
 use nendo_model::{blocks::Inverse, numbers::Profile};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use nendo_hdl::{
     config::Config,
     map::{Map, Reg, Win},
-    verilated::Options,
+    sim::verilated::Options,
 };
 use nendo_host::{
     board::{Board, Completion, selftest::selftest},

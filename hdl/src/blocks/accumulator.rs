@@ -14,7 +14,7 @@
 //! before, comes out at stage 3. A sum that was never cleared is undefined.
 
 use super::ram::{READ_LATENCY, address_bits};
-use crate::rtl::{Build, Module, Net};
+use crate::circuit::{Build, Module, Net};
 
 /// How many items are on their way between an address and its word in memory.
 pub const LOOP: u32 = READ_LATENCY + 1;
@@ -100,7 +100,7 @@ pub fn accumulator(depth: u64, value_bits: u32, sum_bits: u32) -> Module {
 mod tests {
     use super::*;
     use crate::{
-        rtl::verilog,
+        circuit::verilog,
         testing::{cells, run_pipeline, synthesise},
     };
     use nendo_model::{blocks::accumulator as twin, numbers::Word};

@@ -2,7 +2,7 @@
 //!
 //! Their twins are `Rounding::shift` (a cut at a fixed place) and `Constant::times` (at a variable one).
 
-use crate::rtl::{Build, Net};
+use crate::circuit::{Build, Net};
 use nendo_model::numbers::Rounding;
 
 /// A signed number divided by a power of two and rounded: [`Rounding::shift`]. One bit wider than what is
@@ -75,7 +75,7 @@ mod tests {
 
     const BITS: u32 = 34;
 
-    fn cut_block(shift: u32, rounding: Rounding) -> crate::rtl::Module {
+    fn cut_block(shift: u32, rounding: Rounding) -> crate::circuit::Module {
         let mut b = Build::new("cut", "A cut at a fixed place.");
         let a = b.pipe_input("a", BITS);
         let q = cut(&mut b, &a, shift, rounding);
@@ -83,7 +83,7 @@ mod tests {
         b.finish()
     }
 
-    fn shift_block(rounding: Rounding) -> crate::rtl::Module {
+    fn shift_block(rounding: Rounding) -> crate::circuit::Module {
         let mut b = Build::new("shift", "A cut at a variable place.");
         let (a, amount) = (b.pipe_input("a", BITS), b.pipe_input("amount", 5));
         let q = shift_right(&mut b, &a, &amount, rounding);

@@ -9,7 +9,7 @@
 use super::multiply::multiply;
 use crate::{
     blocks::arith::shift_right,
-    rtl::{Build, Module, Net},
+    circuit::{Build, Module, Net},
 };
 use nendo_model::{
     image::ELEMENT_CLASSES,
@@ -92,8 +92,8 @@ pub fn constant_times(
 mod tests {
     use super::*;
     use crate::{
+        sim::verilated::{Options, Sim},
         testing::{cells, synthesise},
-        verilated::{Options, Sim},
     };
     use proptest::prelude::*;
 

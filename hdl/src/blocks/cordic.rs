@@ -5,7 +5,7 @@
 //! ```
 //! Latency 29: one clock per stage. No multiplier, no memory.
 
-use crate::rtl::{Build, Module, Net};
+use crate::circuit::{Build, Module, Net};
 use nendo_model::blocks::{
     ARGUMENT_BITS, MANTISSA_BITS,
     cordic::{DIVIDEND, FRAC, REST_BITS, SHIFTS},

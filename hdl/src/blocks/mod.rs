@@ -7,7 +7,6 @@ pub mod accumulator;
 pub mod arith;
 pub mod class_table;
 pub mod cordic;
-pub mod delay;
 pub mod multiply;
 pub mod normalise;
 pub mod ram;

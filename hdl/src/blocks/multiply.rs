@@ -6,7 +6,7 @@
 //! One hardware multiplier where both operands have at most 18 bits. The register behind the product is
 //! there for synthesis to absorb.
 
-use crate::rtl::{Build, Module, Net};
+use crate::circuit::{Build, Module, Net};
 use std::rc::Rc;
 
 /// A multiplier of two signed numbers.

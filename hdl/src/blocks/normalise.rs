@@ -6,7 +6,7 @@
 //! Each step shifts left by an even number of bits if all of them are zero. m is cut to
 //! [`ARGUMENT_BITS`]. Zero, which has no such form, is read as one; `zero` tells.
 
-use crate::rtl::{Build, Module};
+use crate::circuit::{Build, Module};
 use nendo_model::blocks::ARGUMENT_BITS;
 
 /// A normaliser for squares of this width (an even number of bits).
@@ -20,7 +20,7 @@ pub fn normalise(square_bits: u32) -> Module {
 
     let top = square_bits / 2 - 1; // q of a number whose first pair of bits is not zero
     let mut value = square;
-    let mut steps: Vec<crate::rtl::Net> = Vec::new(); // bits of the shift in pairs, most significant first
+    let mut steps: Vec<crate::circuit::Net> = Vec::new(); // bits of the shift in pairs, most significant first
     let powers: Vec<u32> = (0..top.ilog2() + 1).rev().map(|k| 1 << k).collect();
     for (k, &pairs) in powers.iter().enumerate() {
         // One wide test in the first stage, then two per stage.
@@ -47,7 +47,7 @@ pub fn normalise(square_bits: u32) -> Module {
     let one = b.or(&one, &not_two);
     let low = b.slice(&argument, 0, ARGUMENT_BITS - 2);
     let argument = b.concat(&[&two, &one, &low]);
-    let parts: Vec<&crate::rtl::Net> = steps.iter().collect();
+    let parts: Vec<&crate::circuit::Net> = steps.iter().collect();
     let shift = b.concat(&parts);
     let last = b.constant(i64::from(top), shift.bits());
     let q = b.sub(&last, &shift);

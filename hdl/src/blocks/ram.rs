@@ -8,7 +8,7 @@
 //! Block memory with its output register. A word that is read at the very clock at which it is written comes
 //! out undefined, on either port, and so is one that was never written.
 
-use crate::rtl::{Build, Module};
+use crate::circuit::{Build, Module};
 
 /// A memory of `depth` words.
 pub fn ram(bits: u32, depth: u64) -> Module {
@@ -49,8 +49,8 @@ pub const READ_LATENCY: u32 = 2;
 mod tests {
     use super::*;
     use crate::{
+        sim::verilated::{Options, Sim},
         testing::{cells, synthesise},
-        verilated::{Options, Sim},
     };
     use proptest::prelude::*;
 

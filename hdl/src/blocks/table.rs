@@ -8,7 +8,7 @@
 //! One block memory with its output register, one multiplier. Any argument is defined.
 
 use super::{arith::wrap, multiply::multiply};
-use crate::rtl::{Build, Module};
+use crate::circuit::{Build, Module};
 use nendo_model::{
     blocks::{
         ARGUMENT_BITS, MANTISSA_BITS,

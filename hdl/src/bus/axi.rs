@@ -10,10 +10,10 @@
 
 use super::with_engine;
 use crate::{
-    bus::register_bus::bus_address_bits,
+    circuit::{Build, Module, Net},
     config::Config,
+    engine::register_bus::bus_address_bits,
     map::Map,
-    rtl::{Build, Module, Net},
 };
 
 /// SLVERR.
@@ -133,7 +133,7 @@ pub fn axi(address_bits: u32) -> Module {
     b.comment("the request");
     let awake = b.not(&reset);
     let open = b.not(&done);
-    let mut serve = |state: crate::rtl::State, start: &Net| {
+    let mut serve = |state: crate::circuit::State, start: &Net| {
         let value = state.value().clone();
         let still = b.and(&value, &open);
         let next = b.or(&still, start);

@@ -1,6 +1,6 @@
 //! Small pieces that front ends are put together from.
 
-use crate::rtl::{Build, Net};
+use crate::circuit::{Build, Net};
 
 /// The and of several one-bit nets.
 pub(super) fn every(b: &mut Build, nets: &[&Net]) -> Net {

@@ -4,20 +4,22 @@
 //!  AXI4-Lite, PCI, serial --> front end --> request, write, address, d, strobe --> engine: register_bus
 //!                                       <-- done, q, error, irq -----------------
 //! ```
-//! The engine's register port takes one request at a time; the [`register_bus`] behind it is generated from the map.
+//! The engine's register port takes one request at a time; the [`register_bus`](crate::engine::register_bus) behind it is generated from the map.
 
 pub mod axi;
 mod logic;
 pub mod pci;
-pub mod register_bus;
 pub mod serial;
 
 use crate::{
+    circuit::{Build, Direction, Module, Net},
     config::Config,
-    engine::engine,
-    rtl::{Build, Direction, Module, Net},
+    engine::{
+        engine,
+        register_bus::{ANSWER, REQUEST},
+    },
 };
-use register_bus::{ANSWER, REQUEST};
+
 use std::rc::Rc;
 
 /// Places a front end and the engine behind it; the front end's other ports become the board's. It says with `awake`

@@ -12,13 +12,13 @@
 
 use super::{
     logic::{flag, hold},
-    register_bus::bus_address_bits,
     with_engine,
 };
 use crate::{
+    circuit::{Build, Module, Net},
     config::Config,
+    engine::register_bus::bus_address_bits,
     map::Map,
-    rtl::{Build, Module, Net},
 };
 
 /// Bits of a frame that makes an access.
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::{
         map::{MAGIC, Reg},
-        verilated::{Options, Sim},
+        sim::verilated::{Options, Sim},
     };
     use nendo_model::{blocks::Inverse, numbers::Profile};
 

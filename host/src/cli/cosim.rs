@@ -13,7 +13,7 @@ use crate::{
 use anyhow::{Context, anyhow};
 use nendo_hdl::{
     config::Config,
-    verilated::{Coverage, Options},
+    sim::verilated::{Coverage, Options},
 };
 use nendo_model::image::Image;
 use serde_json::{Value, json};

@@ -79,7 +79,7 @@ pub enum DeviceError {
     },
     /// The circuit cannot be run.
     #[error(transparent)]
-    Verilated(#[from] nendo_hdl::verilated::VerilatedError),
+    Verilated(#[from] nendo_hdl::sim::verilated::VerilatedError),
 }
 
 impl DeviceError {

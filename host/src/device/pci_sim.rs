@@ -8,8 +8,10 @@ use nendo_hdl::{
     bus::pci::{config_space as space, pci_board},
     config::Config,
     map::{Map, Reg},
-    pci_sim::{Bus, Command, End, Inside, Master, Outcome, Transfer, Word},
-    verilated::{Options, Sim},
+    sim::{
+        pci::{Bus, Command, End, Inside, Master, Outcome, Transfer, Word},
+        verilated::{Options, Sim},
+    },
 };
 
 /// Where the BAR is put.

@@ -4,7 +4,7 @@ use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     bus::axi::axi_board,
     config::Config,
-    verilated::{Options, PortId, Sim, VerilatedError},
+    sim::verilated::{Options, PortId, Sim, VerilatedError},
 };
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ use crate::{
         rtl::Rtl,
     },
 };
-use nendo_hdl::{config::Config, verilated::Options};
+use nendo_hdl::{config::Config, sim::verilated::Options};
 use nendo_model::{
     blocks::Inverse,
     contact::wall::Hand,

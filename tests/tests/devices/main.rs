@@ -3,7 +3,7 @@
 mod interrupts;
 mod registers;
 
-use nendo_hdl::{config::Config, verilated::Options};
+use nendo_hdl::{config::Config, sim::verilated::Options};
 use nendo_host::{
     board::{Board, BoardError, selftest::selftest},
     device::{

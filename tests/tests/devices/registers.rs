@@ -4,7 +4,7 @@ use super::{MINIMAL, THREE, on_every_device};
 use nendo_hdl::{
     config::Config,
     map::{Access, Map, Reg, Way, command_word},
-    verilated::Options,
+    sim::verilated::Options,
 };
 use nendo_host::{
     board::Board,

@@ -10,7 +10,7 @@
 use super::defect::{Bench, Defect};
 use crate::{
     bus::logic::{every, is, unless},
-    rtl::{Build, Net, State},
+    circuit::{Build, Net, State},
 };
 
 /// The vendor's number: the FPGA maker's, as its own PCI cores have it.

@@ -3,7 +3,7 @@
 //! A target built for the bench has an input `defect` that selects one of them; a target built for a board has
 //! neither the input nor anything of the mistakes.
 
-use crate::rtl::{Build, Net};
+use crate::circuit::{Build, Net};
 
 /// A mistake a PCI target can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,11 +18,12 @@ pub use defect::Defect;
 pub use posted::POSTED_WORDS;
 pub use target::pci_target;
 
-use super::{register_bus::READ_CLOCKS, with_engine};
+use super::with_engine;
 use crate::{
+    circuit::{Build, Module},
     config::Config,
+    engine::register_bus::READ_CLOCKS,
     map::Map,
-    rtl::{Build, Module},
 };
 
 /// Clocks from FRAME# to the first data that the standard allows (PCI 2.2, 3.5.1.1).

@@ -8,7 +8,7 @@
 use super::defect::{Bench, Defect};
 use crate::{
     bus::logic::{either, every, hold, unless},
-    rtl::{Build, Net, State},
+    circuit::{Build, Net, State},
 };
 
 /// Words the buffer holds.

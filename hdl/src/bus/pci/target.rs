@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     bus::logic::{either, every, hold, is, parity, unless},
-    rtl::{Build, Module, Net, State},
+    circuit::{Build, Module, Net, State},
 };
 
 /// The states of a transaction.

@@ -11,7 +11,7 @@ mod traffic;
 
 use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write};
 use crate::{board::Board, device::rtl::Rtl};
-use nendo_hdl::{config::Config, verilated::Options};
+use nendo_hdl::{config::Config, sim::verilated::Options};
 use nendo_model::{image::Image, scene::Scene};
 use std::path::PathBuf;
 
