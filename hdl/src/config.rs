@@ -1,6 +1,12 @@
 //! What is built: number contract, inverse form and memory sizes.
 
-use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile, schedule::Schedule};
+use nendo_model::{
+    contract::{
+        digest::hex_digest,
+        numbers::{Inverse, Profile},
+    },
+    plan::schedule::Schedule,
+};
 use serde::Serialize;
 
 /// Words of a block memory as the engine counts them: 1024 of 18 bits.

@@ -11,7 +11,7 @@ use crate::{
     resources,
     target::{Target, Top},
 };
-use nendo_model::{cycles::Depths, digest::hex_digest};
+use nendo_model::{contract::digest::hex_digest, plan::cycles::Depths};
 use serde_json::{Value, json};
 
 /// Warnings of `verilator --lint-only -Wall` that the file waives, each with its reason.
@@ -109,7 +109,7 @@ pub fn board(target: &Target, config: &Config) -> Option<(&'static str, String)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::{blocks::Inverse, numbers::Profile};
+    use nendo_model::contract::numbers::{Inverse, Profile};
     use std::{collections::HashSet, path::Path, process::Command};
 
     fn accepted(folder: &Path, program: &str, args: &[&str]) {

@@ -6,7 +6,10 @@ use crate::{
     map::{Map, Win},
     target::{Target, Top},
 };
-use nendo_model::{blocks::Inverse, image, numbers::Numbers};
+use nendo_model::contract::{
+    image,
+    numbers::{Inverse, Numbers},
+};
 use serde::Serialize;
 
 /// Width of a word of a block memory.
@@ -126,7 +129,7 @@ pub fn luts(config: &Config, target: &Target) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::numbers::Profile;
+    use nendo_model::contract::numbers::Profile;
 
     /// One set of 1024 particles and 5120 edges: 35 blocks and the table; the seed's 15 + 15 for its words,
     /// plus 3 for the display copy.

@@ -10,9 +10,9 @@ use crate::{
 };
 use nendo_hdl::engine::main_module::Stages;
 use nendo_model::{
-    engine::Model,
-    image::{Edge, Image, Particle, Write},
-    schedule::Schedule,
+    contract::image::{Edge, Image, Particle, Write},
+    plan::schedule::Schedule,
+    twin::engine::Model,
 };
 use serde::Serialize;
 

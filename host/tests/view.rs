@@ -1,8 +1,15 @@
 //! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
 
 use nendo_model::{
-    blocks::Inverse, contact::wall::Hand, cpu::Cpu, engine::Model, image::Image, mesh::Vec3,
-    numbers::Profile, scene::Scene,
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+    },
+    engine::cpu::Cpu,
+    force::contact::wall::Hand,
+    mesh::Vec3,
+    scene::Scene,
+    twin::engine::Model,
 };
 use serde_json::{Value, json};
 use std::{

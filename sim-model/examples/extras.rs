@@ -4,8 +4,8 @@
 //!   cargo run --release -p nendo-model --example extras
 
 use nendo_model::{
-    contact::wall::{Boundary, Shape},
-    cpu::Cpu,
+    engine::cpu::Cpu,
+    force::contact::wall::{Boundary, Shape},
     mesh::Vec3,
     scene::{Added, Scene},
 };

@@ -1,9 +1,8 @@
 //! Random engine images for property tests, here and in the crates above.
 
-use crate::{
-    blocks::Inverse,
+use crate::contract::{
     image::{Constants, Edge, ElementConstants, Event, Image, Particle, Write},
-    numbers::{Constant, ConstantRule, Numbers, Profile, Word},
+    numbers::{Constant, ConstantRule, Inverse, Numbers, Profile, Word},
     scaling::Scaling,
 };
 use proptest::{

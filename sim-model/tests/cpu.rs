@@ -1,10 +1,12 @@
 //! The f32 engine's promises: close to f64, and the same bits for any threads and any instruction set.
 
 use nendo_model::{
-    cpu::{Cpu, CpuError},
-    material::Material,
+    engine::{
+        cpu::{Cpu, CpuError},
+        reference::{Integrator, Reference},
+    },
+    force::material::Material,
     mesh::{Mesh, Vec3},
-    reference::{Integrator, Reference},
     scene::{Force, Motion, NamedMaterial, Scene, Support},
 };
 use proptest::prelude::*;

@@ -1,16 +1,17 @@
 //! The bit-accurate engine's promises: the same bits for any order, any threads, any instruction set.
 
 use nendo_model::{
-    blocks::Inverse,
-    engine::Model,
-    image::{Edge, Image, Particle},
-    material::Material,
+    contract::{
+        image::{Edge, Image, Particle},
+        numbers::{Inverse, Profile},
+        overflow::Overflow,
+    },
+    engine::reference::{Integrator, Reference},
+    force::material::Material,
     mesh::Vec3,
-    numbers::Profile,
-    overflow::Overflow,
-    reference::{Integrator, Reference},
     scene::{Force, Motion, Scene, Support},
     testing,
+    twin::engine::Model,
 };
 use proptest::prelude::*;
 

@@ -1,16 +1,13 @@
 //! The research's experiments as scenes, by the numbers it reports or that follow from its laws.
 
 use nendo_model::{
-    classify::{Deformation, Kind},
-    cpu::Cpu,
-    internal::{
-        inverted,
-        volume::{Per, Pressure, Volume},
+    engine::{cpu::Cpu, reference::Integrator, stability::Stability},
+    force::volume::{Per, Pressure, Volume},
+    mesh::{Vec3, orientation::inverted},
+    scene::{
+        Scene,
+        deformation::{Deformation, Kind},
     },
-    mesh::Vec3,
-    reference::Integrator,
-    scene::Scene,
-    stability::Stability,
 };
 
 fn scene(name: &str) -> Scene {

@@ -1,19 +1,19 @@
 //! Forces beyond edges add up to nothing, whatever the shape, in f64 and f32; so do their moments where promised.
 
 use nendo_model::{
-    contact::{
-        law::Contact,
-        pairs::Pairs,
-        wall::{Boundary, Shape},
-    },
-    cpu::Cpu,
-    internal::{
+    engine::cpu::Cpu,
+    force::{
+        contact::{
+            law::Contact,
+            pairs::Pairs,
+            wall::{Boundary, Shape},
+        },
         link::Link,
+        real::{Real, Vector, vector},
         topology::{Preserve, Topology},
         volume::{Per, Pressure, Volume},
     },
     mesh::{Lattice, Mesh, Vec3},
-    real::{Real, Vector, vector},
     scene::{Force, Scene},
 };
 use proptest::prelude::*;
@@ -159,7 +159,7 @@ fn everything_at_once_is_deterministic() {
     };
     let (one, two) = (run(1), run(2));
     assert_eq!(one.0, two.0);
-    use nendo_model::reference::{Integrator, Reference};
+    use nendo_model::engine::reference::{Integrator, Reference};
     let mut exact = Reference::new(&scene, Integrator::Euler);
     exact.advance(800);
     let off = one.1.iter().zip(exact.positions()).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);

@@ -1,12 +1,15 @@
 //! Element laws on the four-particle chain and on a wall, by the numbers the research reports.
 
 use nendo_model::{
-    blocks::Inverse,
-    cpu::Cpu,
-    image::{Image, ImageError},
+    contract::{
+        image::{Image, ImageError},
+        numbers::{Inverse, Profile},
+    },
+    engine::{
+        cpu::Cpu,
+        reference::{Integrator, Reference},
+    },
     mesh::Vec3,
-    numbers::Profile,
-    reference::{Integrator, Reference},
     scene::Scene,
 };
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! Scene files: what they can say, and how each mistake is reported.
 
 use nendo_model::{
-    material::Material,
+    engine::reference::{Integrator, Reference},
+    force::material::Material,
     mesh::Vec3,
-    reference::{Integrator, Reference},
     scene::{Scene, SceneError, Support},
 };
 use proptest::prelude::*;

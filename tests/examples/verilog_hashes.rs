@@ -7,7 +7,10 @@ use nendo_hdl::{
     design::{self, Design, TOP},
     target::{Target, Top},
 };
-use nendo_model::{blocks::Inverse, digest::hex_digest, numbers::Profile};
+use nendo_model::contract::{
+    digest::hex_digest,
+    numbers::{Inverse, Profile},
+};
 use std::collections::HashMap;
 
 /// The list.

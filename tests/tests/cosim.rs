@@ -12,7 +12,14 @@ use nendo_host::{
     engine::{BoardEngine, Engine},
 };
 use nendo_model::{
-    blocks::Inverse, engine::Model, image::Image, numbers::Profile, overflow::Overflow, scene::Scene, testing,
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+        overflow::Overflow,
+    },
+    scene::Scene,
+    testing,
+    twin::engine::Model,
 };
 
 fn image(name: &str, profile: Profile, inverse: Inverse) -> Image {
@@ -88,7 +95,7 @@ fn modules_three_clocks_apart_have_the_same_result() {
 fn pauses_are_within_the_seeds() {
     for profile in Profile::ALL {
         for (inverse, most) in [(Inverse::Cordic, 98), (Inverse::Table, 60)] {
-            let depths = nendo_model::cycles::Depths::of(profile, inverse, 1);
+            let depths = nendo_model::plan::cycles::Depths::of(profile, inverse, 1);
             assert!(depths.element + depths.particle <= most, "{profile} {inverse}: {depths:?}");
         }
     }

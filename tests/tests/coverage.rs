@@ -5,7 +5,10 @@ use nendo_hdl::{
     sim::verilated::{Coverage, Options},
 };
 use nendo_host::{board::Board, cosim::Lockstep, device::rtl::Rtl};
-use nendo_model::{blocks::Inverse, numbers::Profile, testing};
+use nendo_model::{
+    contract::numbers::{Inverse, Profile},
+    testing,
+};
 use std::{collections::BTreeMap, path::Path};
 
 /// Lines that need not be reached, each with its reason. None is needed so far.

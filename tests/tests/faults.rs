@@ -6,7 +6,14 @@ use nendo_host::{
     device::{Device, DeviceError, model::ModelDevice, rtl::Rtl},
     engine::{BoardEngine, Engine},
 };
-use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
+use nendo_model::{
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+    },
+    scene::Scene,
+    twin::engine::Model,
+};
 use std::collections::BTreeMap;
 
 const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);

@@ -2,7 +2,7 @@
 
 use nendo_hdl::{config::Config, design::Design, sim::verilated::Options};
 use nendo_host::device::{Device, rtl::Rtl};
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,12 @@ use nendo_host::{
     board::Completion,
     engine::{self, EngineKind, EngineOptions},
 };
-use nendo_model::{blocks::Inverse, mesh::Vec3, numbers::Profile, reference::Integrator, scene::Scene};
+use nendo_model::{
+    contract::numbers::{Inverse, Profile},
+    engine::reference::Integrator,
+    mesh::Vec3,
+    scene::Scene,
+};
 use std::path::Path;
 
 fn scene(name: &str) -> Scene {

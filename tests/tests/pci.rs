@@ -10,7 +10,14 @@ use nendo_host::{
     device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
     engine::{BoardEngine, Engine},
 };
-use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
+use nendo_model::{
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+    },
+    scene::Scene,
+    twin::engine::Model,
+};
 
 const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);
 

@@ -5,10 +5,9 @@ use nendo_host::{
     engine::{Engine, EngineKind, EngineOptions, open, usual_inverse},
 };
 use nendo_model::{
+    contract::{numbers::Profile, scaling::Scaling},
+    engine::reference::Integrator,
     mesh::Vec3,
-    numbers::Profile,
-    reference::Integrator,
-    scaling::Scaling,
     scene::{Force, ScalingRequest, Scene},
 };
 

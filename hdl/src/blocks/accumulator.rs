@@ -1,5 +1,5 @@
 //! Accumulator memory: read, add, write, one item per clock, for any sequence of addresses.
-//! Twin: [`nendo_model::blocks::accumulator`].
+//! Twin: [`nendo_model::twin::blocks::accumulator`].
 //!
 //! ```text
 //!  stage    0            1          2                     3            4
@@ -103,7 +103,7 @@ mod tests {
         circuit::verilog,
         testing::{cells, run_pipeline, synthesise},
     };
-    use nendo_model::{blocks::accumulator as twin, numbers::Word};
+    use nendo_model::{contract::numbers::Word, twin::blocks::accumulator as twin};
     use proptest::prelude::*;
     use std::{io::Write, process::Command};
 

@@ -3,7 +3,7 @@
 //! Their twins are `Rounding::shift` (a cut at a fixed place) and `Constant::times` (at a variable one).
 
 use crate::circuit::{Build, Net};
-use nendo_model::numbers::Rounding;
+use nendo_model::contract::numbers::Rounding;
 
 /// A signed number divided by a power of two and rounded: [`Rounding::shift`]. One bit wider than what is
 /// left, because rounding may carry. A truncating cut takes no clock, a rounding one takes one.

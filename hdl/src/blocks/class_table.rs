@@ -11,7 +11,7 @@ use crate::{
     blocks::arith::shift_right,
     circuit::{Build, Module, Net},
 };
-use nendo_model::{
+use nendo_model::contract::{
     image::ELEMENT_CLASSES,
     numbers::{Constant, Rounding},
 };

@@ -1,4 +1,4 @@
-//! Inverse square root by CORDIC and division, the seed's form. Twin: [`nendo_model::blocks::cordic`].
+//! Inverse square root by CORDIC and division, the seed's form. Twin: [`nendo_model::twin::blocks::cordic`].
 //!
 //! ```text
 //!  argument --> [ x -+ y/2^i, y -+ x/2^i ] x 11 --> [ shift, compare, subtract ] x 18 --> inverse
@@ -6,7 +6,7 @@
 //! Latency 29: one clock per stage. No multiplier, no memory.
 
 use crate::circuit::{Build, Module, Net};
-use nendo_model::blocks::{
+use nendo_model::twin::blocks::{
     ARGUMENT_BITS, MANTISSA_BITS,
     cordic::{DIVIDEND, FRAC, REST_BITS, SHIFTS},
 };
@@ -89,7 +89,7 @@ pub fn cordic() -> Module {
 mod tests {
     use super::*;
     use crate::testing::{cells, run_pipeline, synthesise};
-    use nendo_model::blocks::{InverseForm, cordic as twin};
+    use nendo_model::twin::blocks::{InverseForm, cordic as twin};
     use proptest::prelude::*;
 
     /// Every eleventh of the 2^20 arguments that can occur, and the first ones.

@@ -7,7 +7,7 @@
 //! [`ARGUMENT_BITS`]. Zero, which has no such form, is read as one; `zero` tells.
 
 use crate::circuit::{Build, Module};
-use nendo_model::blocks::ARGUMENT_BITS;
+use nendo_model::twin::blocks::ARGUMENT_BITS;
 
 /// A normaliser for squares of this width (an even number of bits).
 pub fn normalise(square_bits: u32) -> Module {
@@ -64,7 +64,7 @@ pub fn normalise(square_bits: u32) -> Module {
 mod tests {
     use super::*;
     use crate::testing::{run_pipeline, synthesise};
-    use nendo_model::blocks;
+    use nendo_model::twin::blocks;
     use proptest::prelude::*;
 
     proptest! {

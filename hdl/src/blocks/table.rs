@@ -1,4 +1,4 @@
-//! Inverse square root by table and linear interpolation. Twin: [`nendo_model::blocks::table`].
+//! Inverse square root by table and linear interpolation. Twin: [`nendo_model::twin::blocks::table`].
 //!
 //! ```text
 //!  argument[19:11] --> ROM 512 x 36 --> [ ] --+-- base --------------( - )--> inverse     latency 4
@@ -10,11 +10,11 @@
 use super::{arith::wrap, multiply::multiply};
 use crate::circuit::{Build, Module};
 use nendo_model::{
-    blocks::{
+    contract::numbers::Rounding,
+    twin::blocks::{
         ARGUMENT_BITS, MANTISSA_BITS,
         table::{INDEX_BITS, PRODUCT_SHIFT, STEP_BITS, entries},
     },
-    numbers::Rounding,
 };
 use std::fmt::Write;
 
@@ -60,14 +60,14 @@ pub fn table() -> Module {
 mod tests {
     use super::*;
     use crate::testing::{cells, run_pipeline, synthesise};
-    use nendo_model::blocks::InverseForm;
+    use nendo_model::twin::blocks::InverseForm;
 
     /// All 2^20 arguments.
     #[test]
     fn it_is_the_models_everywhere() {
         let arguments: Vec<Vec<i64>> = (0..1i64 << ARGUMENT_BITS).map(|a| vec![a]).collect();
         for (a, found) in arguments.iter().zip(run_pipeline(&table(), &[], &arguments)) {
-            let expected = nendo_model::blocks::table::Table.inverse_root(a[0] as u32);
+            let expected = nendo_model::twin::blocks::table::Table.inverse_root(a[0] as u32);
             assert_eq!(found[0] & 0x3ffff, i64::from(expected), "{}", a[0]);
         }
     }

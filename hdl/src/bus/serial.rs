@@ -113,7 +113,7 @@ mod tests {
         map::{MAGIC, Reg},
         sim::verilated::{Options, Sim},
     };
-    use nendo_model::{blocks::Inverse, numbers::Profile};
+    use nendo_model::contract::numbers::{Inverse, Profile};
 
     /// Sends a frame and returns what came back, as a host would.
     fn frame(sim: &mut Sim, bits: u32, content: u128) -> u64 {

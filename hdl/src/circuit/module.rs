@@ -164,7 +164,7 @@ mod tests {
         circuit::delay::delay,
         engine::mpm::mpm,
     };
-    use nendo_model::numbers::Profile;
+    use nendo_model::contract::numbers::Profile;
 
     #[test]
     fn registers_are_counted_and_memories_are_not() {

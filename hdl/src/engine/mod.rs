@@ -27,7 +27,7 @@ use crate::{
     },
     map::{Access, Map, Way, Win},
 };
-use nendo_model::cycles::Depths;
+use nendo_model::plan::cycles::Depths;
 use std::rc::Rc;
 
 /// The engine of a configuration. Its inputs are `reset_n` and a request ([`REQUEST`]), its outputs the request's

@@ -1,4 +1,4 @@
-//! MPM, the mass particle module: one particle per clock. Twin: [`nendo_model::mpm`].
+//! MPM, the mass particle module: one particle per clock. Twin: [`nendo_model::twin::mpm`].
 //!
 //! ```text
 //!  sums + F_ext --> x 1/m --> [x h] --> + --> v'          motion, first Euler module
@@ -18,7 +18,7 @@ use crate::{
     },
     circuit::{Build, Module, Net},
 };
-use nendo_model::{
+use nendo_model::contract::{
     numbers::{Numbers, Profile},
     overflow::Source,
 };
@@ -133,10 +133,9 @@ mod tests {
         testing::{cells, run_pipeline_with, synthesise},
     };
     use nendo_model::{
-        blocks::Inverse,
-        image::Image,
-        mpm as twin,
+        contract::{image::Image, numbers::Inverse},
         testing::{images_of, runner, sample},
+        twin::mpm as twin,
     };
     use proptest::prelude::*;
 

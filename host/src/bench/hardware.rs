@@ -2,7 +2,14 @@
 
 use super::Row;
 use nendo_hdl::{config::Config, resources::Memory, target::Target};
-use nendo_model::{blocks::Inverse, image::Image, numbers::Profile, scene::Scene, schedule::Schedule};
+use nendo_model::{
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+    },
+    plan::schedule::Schedule,
+    scene::Scene,
+};
 use serde_json::Value;
 use std::path::Path;
 

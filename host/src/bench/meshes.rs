@@ -98,7 +98,7 @@ pub fn tetrahedra(size: &str) -> Result<Result<Scene, MeshError>, SceneError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::cpu::Cpu;
+    use nendo_model::engine::cpu::Cpu;
 
     #[test]
     fn meshes_are_sound_and_as_regular_as_they_say() {

@@ -18,7 +18,11 @@ use crate::{
     device::DeviceSpec,
     engine::{self, Engine, EngineKind, EngineOptions},
 };
-use nendo_model::{blocks::Inverse, cpu::Cpu, numbers::Profile, reference::Integrator, scene::Scene};
+use nendo_model::{
+    contract::numbers::{Inverse, Profile},
+    engine::{cpu::Cpu, reference::Integrator},
+    scene::Scene,
+};
 use serde::Serialize;
 use std::{path::Path, time::Duration};
 

@@ -85,7 +85,7 @@ impl Scatter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::reference::{Integrator, Reference};
+    use nendo_model::engine::reference::{Integrator, Reference};
 
     /// It computes what the others compute.
     #[test]

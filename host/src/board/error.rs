@@ -2,7 +2,7 @@
 
 use crate::device::DeviceError;
 use nendo_hdl::config::Config;
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 
 /// Why a device cannot be used as a board, or does not do what a board does.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! Where an image is on a board: which module has which particle, and which slot has which edge.
 
 use nendo_model::{
-    image::{Edge, Image, Particle},
-    schedule::{Schedule, Slot},
+    contract::image::{Edge, Image, Particle},
+    plan::schedule::{Schedule, Slot},
 };
 
 /// The plan of an image, and what follows from it for the memories.
@@ -15,7 +15,7 @@ pub(super) struct Layout {
 impl Default for Layout {
     /// Of nothing.
     fn default() -> Self {
-        let depths = nendo_model::cycles::Depths { element: 0, particle: 0, read: 0 };
+        let depths = nendo_model::plan::cycles::Depths { element: 0, particle: 0, read: 0 };
         Self::new(Schedule::new(&[], &[], 1, depths), 0)
     }
 }

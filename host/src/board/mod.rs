@@ -20,11 +20,12 @@ use nendo_hdl::{
     map::{Map, Reg, Win, Window, command_word},
 };
 use nendo_model::{
-    blocks::Inverse,
-    image::{Edge, Image, Particle, Write},
-    numbers::{Constant, Profile},
-    overflow::Overflow,
-    schedule::Schedule,
+    contract::{
+        image::{Edge, Image, Particle, Write},
+        numbers::{Constant, Inverse, Profile},
+        overflow::Overflow,
+    },
+    plan::schedule::Schedule,
 };
 use std::iter::once;
 
@@ -277,7 +278,7 @@ impl<D: Device> Board<D> {
     fn load_once(&mut self, image: &Image, layout: &Layout) -> Result<(), BoardError> {
         self.halt_and_clear()?;
         let k = &image.constants;
-        let table = |of: fn(&nendo_model::image::ElementConstants) -> Constant| {
+        let table = |of: fn(&nendo_model::contract::image::ElementConstants) -> Constant| {
             k.elements.iter().map(move |e| vec![entry(of(e))])
         };
         self.store(Win::ElementExtension, (0, 0), table(|e| e.extension))?;

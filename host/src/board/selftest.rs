@@ -7,9 +7,9 @@ use crate::{
 };
 use nendo_hdl::map::{Reg, Way, Win};
 use nendo_model::{
-    engine::Model,
-    image::{Image, ImageError},
+    contract::image::{Image, ImageError},
     scene::Scene,
+    twin::engine::Model,
 };
 use serde::Serialize;
 

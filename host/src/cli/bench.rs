@@ -7,7 +7,7 @@ use crate::{
     plot,
 };
 use anyhow::Context;
-use nendo_model::{cpu, scene::Scene};
+use nendo_model::{engine::cpu, scene::Scene};
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Duration};
 

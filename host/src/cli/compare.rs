@@ -12,8 +12,8 @@ use crate::{
 };
 use anyhow::Context;
 use nendo_model::{
+    engine::reference::Integrator,
     mesh::Vec3,
-    reference::Integrator,
     scene::{ErrorScale, Scene},
 };
 use serde::Serialize;

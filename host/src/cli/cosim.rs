@@ -15,7 +15,7 @@ use nendo_hdl::{
     config::Config,
     sim::verilated::{Coverage, Options},
 };
-use nendo_model::image::Image;
+use nendo_model::contract::image::Image;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use nendo_hdl::{
     resources::{Memory, Multipliers, flip_flops, luts},
     target::{RoutedClock, Target},
 };
-use nendo_model::{image::Image, scene::Scene, schedule::Schedule};
+use nendo_model::{contract::image::Image, plan::schedule::Schedule, scene::Scene};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{engine, output::write_whole};
 use anyhow::Context;
 use nendo_hdl::design::Design;
-use nendo_model::image::Image;
+use nendo_model::contract::image::Image;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

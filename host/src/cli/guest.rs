@@ -18,7 +18,7 @@ use crate::{
 };
 use anyhow::{Context, anyhow};
 use nendo_hdl::map::{Map, Win};
-use nendo_model::{image::Image, scene::Scene};
+use nendo_model::{contract::image::Image, scene::Scene};
 use serde_json::{Value, json};
 use std::{
     fs,

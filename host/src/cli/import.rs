@@ -4,13 +4,12 @@ use super::{Console, Failure};
 use crate::output::write_whole;
 use anyhow::{Context, anyhow};
 use nendo_model::{
+    engine::{reference::Integrator, stability::Stability},
     mesh::{
         Mesh, Quality, Spread,
         import::{self, Imported},
     },
-    reference::Integrator,
     scene::Scene,
-    stability::Stability,
 };
 use serde_json::{Value, json};
 use std::{

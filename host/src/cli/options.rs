@@ -8,11 +8,9 @@ use crate::{
 };
 use nendo_hdl::config::Config;
 use nendo_model::{
-    blocks::Inverse,
-    numbers::Profile,
-    reference::Integrator,
+    contract::numbers::{Inverse, Profile},
+    engine::{reference::Integrator, stability::Stability},
     scene::{BUILTIN_HELP, Scene},
-    stability::Stability,
 };
 use std::path::PathBuf;
 

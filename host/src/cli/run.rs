@@ -16,7 +16,12 @@ use crate::{
     picture, plot, progress,
 };
 use anyhow::Context;
-use nendo_model::{classify::Deformation, image::Image, mesh::Vec3, scene::Scene, schedule::Schedule};
+use nendo_model::{
+    contract::image::Image,
+    mesh::Vec3,
+    plan::schedule::Schedule,
+    scene::{Scene, deformation::Deformation},
+};
 use serde_json::{Value, json};
 use std::{fmt::Write, path::PathBuf, time::Instant};
 

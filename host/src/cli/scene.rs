@@ -7,17 +7,18 @@ use super::{
 use crate::{engine::usual_inverse, output::write_whole, progress};
 use anyhow::{Context, anyhow};
 use nendo_model::{
-    blocks::Inverse,
-    cycles::Depths,
-    image::Image,
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+        scaling::{Expectation, Scaling},
+    },
+    engine::{
+        reference::{Integrator, Reference},
+        stability::Stability,
+    },
     mesh::Mesh,
-    numbers::Profile,
-    partition::Shares,
-    reference::{Integrator, Reference},
-    scaling::{Expectation, Scaling},
+    plan::{cycles::Depths, partition::Shares, schedule::Schedule},
     scene::{ScalingRequest, Scene, Support},
-    schedule::Schedule,
-    stability::Stability,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -291,11 +292,12 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, Failure> {
 fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, Failure> {
     let mut engine = Reference::new(scene, Integrator::Euler);
     let mut seen = Expectation::ZERO;
-    seen.observe(scene, &engine);
+    let mut look = |e: &Reference| seen.observe(scene, (e.positions(), e.velocities()), e.elements());
+    look(&engine);
     progress::in_pieces("rehearsal", scene.steps_for(scene.duration), |n| {
         for _ in 0..n {
             engine.advance(1);
-            seen.observe(scene, &engine);
+            look(&engine);
         }
         Ok::<_, Failure>(!engine.has_diverged())
     })?;

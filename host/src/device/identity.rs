@@ -5,7 +5,7 @@ use nendo_hdl::{
     config::Config,
     map::{self, Reg},
 };
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 
 /// Why what answers is not an engine this program can use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

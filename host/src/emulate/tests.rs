@@ -9,7 +9,7 @@ use nendo_hdl::{
     config::Config,
     map::{MAGIC, Map, Reg, Win, command_word},
 };
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 use proptest::prelude::*;
 use std::{io::Write, os::fd::AsRawFd, time::Duration};
 

@@ -6,15 +6,15 @@ use crate::{
     device::Device,
 };
 use nendo_model::{
-    engine::state_digest,
-    forces::Forces,
-    image::{Edge, Event, Image, Particle, Write},
+    contract::{
+        image::{Edge, Event, Image, Particle, Write},
+        numbers::Constant,
+        overflow::Overflow,
+        scaling::Headroom,
+    },
     mesh::Vec3,
-    numbers::Constant,
-    overflow::Overflow,
-    scaling::Headroom,
-    scene::Scene,
-    tem,
+    scene::{Scene, external::Forces},
+    twin::{engine::state_digest, tem},
 };
 
 /// A scene on a board.

@@ -1,7 +1,7 @@
 //! The f32 engine.
 
 use super::{Engine, Probe};
-use nendo_model::{contact::wall::Hand, cpu::Cpu, mesh::Vec3, scene::Scene};
+use nendo_model::{engine::cpu::Cpu, force::contact::wall::Hand, mesh::Vec3, scene::Scene};
 
 impl Engine for Cpu {
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {

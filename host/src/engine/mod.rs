@@ -21,18 +21,21 @@ use crate::{
 };
 use nendo_hdl::{config::Config, sim::verilated::Options};
 use nendo_model::{
-    blocks::Inverse,
-    contact::wall::Hand,
-    cpu::{Cpu, CpuError},
-    engine::Model,
-    image::{Image, ImageError},
+    contract::{
+        image::{Image, ImageError},
+        numbers::{Inverse, Profile, text},
+        overflow::Overflow,
+        scaling::Headroom,
+    },
+    engine::{
+        cpu::{Cpu, CpuError},
+        reference::{ElementForces, Integrator, Reference},
+    },
+    force::contact::wall::Hand,
     mesh::Vec3,
-    numbers::{Profile, text},
-    overflow::Overflow,
-    reference::{ElementForces, Integrator, Reference},
-    scaling::Headroom,
+    plan::schedule::Schedule,
     scene::Scene,
-    schedule::Schedule,
+    twin::engine::Model,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -283,7 +286,7 @@ pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rt
 }
 
 /// A probe from TEM's raw results.
-fn probe_of(image: &Image, edge: usize, out: &nendo_model::tem::Output) -> Probe {
+fn probe_of(image: &Image, edge: usize, out: &nendo_model::twin::tem::Output) -> Probe {
     let (n, scaling) = (image.numbers(), &image.scaling);
     let force_lsb = scaling.force_lsb(n);
     let rate_lsb = if n.unit_step {

@@ -2,7 +2,11 @@
 
 use super::{Engine, Probe, overflow_trouble, probe_of};
 use nendo_model::{
-    engine::Model, mesh::Vec3, overflow::Overflow, scaling::Headroom, scene::Scene, schedule::Schedule,
+    contract::{overflow::Overflow, scaling::Headroom},
+    mesh::Vec3,
+    plan::schedule::Schedule,
+    scene::Scene,
+    twin::engine::Model,
 };
 use std::cell::OnceCell;
 

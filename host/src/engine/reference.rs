@@ -1,7 +1,7 @@
 //! The f64 reference as an engine.
 
 use super::{Engine, Probe};
-use nendo_model::{contact::wall::Hand, mesh::Vec3, reference::Reference, scene::Scene};
+use nendo_model::{engine::reference::Reference, force::contact::wall::Hand, mesh::Vec3, scene::Scene};
 
 impl Engine for Reference {
     fn advance(&mut self, steps: u64) -> anyhow::Result<()> {

@@ -27,7 +27,7 @@ use nendo_hdl::{
     design::{self, Design},
     target::{Flow, Target},
 };
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 use stages::Stages;
 use std::path::{Path, PathBuf};
 

@@ -267,7 +267,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::{blocks::Inverse, numbers::Profile};
+    use nendo_model::contract::numbers::{Inverse, Profile};
 
     fn report() -> (Report, Target) {
         let target = Target::by_name("xc2v6000").unwrap();

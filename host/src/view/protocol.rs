@@ -12,7 +12,7 @@
 
 use crate::engine::EngineKind;
 use axum::body::Bytes;
-use nendo_model::{mesh::Vec3, numbers::Profile};
+use nendo_model::{contract::numbers::Profile, mesh::Vec3};
 use serde::{Deserialize, Serialize};
 
 /// No message from a page is longer.

@@ -11,7 +11,7 @@ use crate::engine::{EngineKind, EngineOptions, OpenError, usual_inverse};
 use anyhow::Context;
 use axum::body::Bytes;
 use clap::ValueEnum;
-use nendo_model::{contact::wall::Hand, mesh::Vec3, numbers::Profile, scene::Scene};
+use nendo_model::{contract::numbers::Profile, force::contact::wall::Hand, mesh::Vec3, scene::Scene};
 use std::{
     sync::{
         Arc,

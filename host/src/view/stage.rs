@@ -3,10 +3,10 @@
 use super::protocol::{Color, Pull};
 use crate::engine::{self, Engine, EngineOptions, OpenError};
 use nendo_model::{
-    contact::wall::Hand,
+    contract::scaling::Expectation,
+    engine::reference::{Element, Integrator, Reference},
+    force::contact::wall::Hand,
     mesh::Vec3,
-    reference::{Element, Integrator, Reference},
-    scaling::Expectation,
     scene::{NamedMaterial, Scene},
 };
 

@@ -1,10 +1,12 @@
 //! What a scene has beyond plain three-element edges. Scenes that have nothing of it run on every engine.
 
 use super::Scene;
-use crate::{
+use crate::force::{
     contact::{law::Contact, wall::Boundary},
-    internal::{link::Link, topology::Preserve, volume::Pressure},
     law::Law,
+    link::Link,
+    topology::Preserve,
+    volume::Pressure,
 };
 use std::collections::BTreeMap;
 

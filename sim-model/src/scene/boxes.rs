@@ -1,7 +1,10 @@
 //! Several boxes in one scene: each a group of its own.
 
-use super::{SceneError, reader::Value};
-use crate::mesh::{Group, Lattice, LatticeError, Mesh};
+use super::SceneError;
+use crate::{
+    mesh::{Group, Lattice, LatticeError, Mesh},
+    reader::Value,
+};
 
 /// A lattice from its table.
 pub(super) fn lattice(value: &Value<'_>) -> Result<Mesh, SceneError> {

@@ -2,7 +2,7 @@
 
 use super::{ErrorScale, Force, NamedMaterial, ScalingRequest, Scene, SceneError, Support};
 use crate::{
-    material::Material,
+    force::material::Material,
     mesh::{Lattice, Mesh, Vec3},
 };
 
@@ -127,7 +127,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::{Integrator, Reference};
+    use crate::engine::reference::{Integrator, Reference};
 
     /// Pressed alike and let go, the three keep what their kind keeps.
     #[test]

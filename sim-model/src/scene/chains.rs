@@ -5,12 +5,14 @@
 
 use super::{Added, Force, NamedMaterial, Scene, SceneError, Support};
 use crate::{
-    law::{
-        Flow, Law,
-        slider::{Form, Limits},
-        yielding::Yielding,
+    force::{
+        law::{
+            Flow, Law,
+            slider::{Form, Limits},
+            yielding::Yielding,
+        },
+        material::Material,
     },
-    material::Material,
     mesh::{Mesh, Vec3},
 };
 

@@ -3,14 +3,13 @@
 use super::{
     Force, Motion, NamedMaterial, ScalingRequest, Scene, Support, boxes,
     laws::{self, read_material},
-    reader::{Source, Table, Value},
     touching,
 };
 use crate::{
-    law::Law,
-    material::Material,
+    engine::stability::Stability,
+    force::{law::Law, material::Material},
     mesh::{Group, Mesh, Vec3, import},
-    stability::Stability,
+    reader::{Source, Table, Value},
 };
 use std::{collections::BTreeMap, path::Path};
 use toml::de::DeTable;

@@ -1,16 +1,16 @@
 //! Materials in scene files: coefficients, presets, and laws beside the three-element one.
 
-use super::{
-    SceneError,
-    reader::{Table, Value},
-};
+use super::SceneError;
 use crate::{
-    law::{
-        Flow, Law,
-        slider::{Form, Limits},
-        yielding::Yielding,
+    force::{
+        law::{
+            Flow, Law,
+            slider::{Form, Limits},
+            yielding::Yielding,
+        },
+        material::Material,
     },
-    material::Material,
+    reader::{Table, Value},
 };
 
 /// The laws a scene file can name.
@@ -37,8 +37,9 @@ pub(super) fn read_material(value: &Value<'_>) -> Result<(Material, Option<Law>)
     };
     unused(&t, &["preset", "plasticity"], "does not go with `law`")?;
     let number = |key| t.need(key).and_then(|v| v.number());
-    let made =
-        |m: Result<Material, crate::material::MaterialError>| m.map_err(|e| value.error(e.to_string()));
+    let made = |m: Result<Material, crate::force::material::MaterialError>| {
+        m.map_err(|e| value.error(e.to_string()))
+    };
     let name = law.string()?;
     if name != "generalized-voigt" && name != "generalized-maxwell" {
         unused(&t, &["parts"], "needs a generalized law")?;

@@ -127,7 +127,7 @@ fn motion_changes(scene: &Scene) -> Vec<Change> {
 mod tests {
     use super::*;
     use crate::{
-        material::Material,
+        force::material::Material,
         mesh::Lattice,
         scene::{Force, Motion},
     };

@@ -1,21 +1,18 @@
 //! The tables of scene files for forces beyond edges: topology, volume, links, contact, boundaries.
 
-use super::{
-    Scene, SceneError,
-    reader::{Table, Value},
-};
+use super::{Scene, SceneError};
 use crate::{
-    contact::{
-        law::Contact,
-        wall::{Boundary, Shape},
-    },
-    internal::{
+    force::{
+        contact::{
+            law::Contact,
+            wall::{Boundary, Shape},
+        },
         link::Link,
-        plane,
         topology::Preserve,
         volume::{Per, Pressure},
     },
-    mesh::Vec3,
+    mesh::{Vec3, orientation::plane},
+    reader::{Table, Value},
 };
 
 /// Reads them all.

@@ -7,7 +7,10 @@ use nendo_host::{
     device::{Device, DeviceError, Waited, model::ModelDevice},
     engine::{BoardEngine, Engine},
 };
-use nendo_model::{blocks::Inverse, engine::Model, numbers::Profile};
+use nendo_model::{
+    contract::numbers::{Inverse, Profile},
+    twin::engine::Model,
+};
 
 #[test]
 fn the_interrupt_is_a_level_until_it_is_acknowledged() {

@@ -15,7 +15,14 @@ use nendo_host::{
     engine::{BoardEngine, Engine},
     live,
 };
-use nendo_model::{blocks::Inverse, engine::Model, image::Image, numbers::Profile, scene::Scene};
+use nendo_model::{
+    contract::{
+        image::Image,
+        numbers::{Inverse, Profile},
+    },
+    scene::Scene,
+    twin::engine::Model,
+};
 use std::fmt::Debug;
 
 const MINIMAL: Config = Config::minimal(Profile::Wide, Inverse::Table);

@@ -12,10 +12,9 @@ use nendo_host::{
     engine::{BoardEngine, Engine},
 };
 use nendo_model::{
-    blocks::Inverse,
-    engine::Model,
-    numbers::Profile,
+    contract::numbers::{Inverse, Profile},
     testing::{images_of, runner, sample},
+    twin::engine::Model,
 };
 use proptest::prelude::*;
 

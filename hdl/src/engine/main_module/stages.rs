@@ -9,7 +9,7 @@ use crate::{
         tem::{TemLatency, tem},
     },
 };
-use nendo_model::cycles::Depths;
+use nendo_model::plan::cycles::Depths;
 
 /// The stage of a slot's word, and of its request to the exchange.
 pub(super) const SLOT: u32 = READ_LATENCY;
@@ -83,7 +83,7 @@ impl Stages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nendo_model::{blocks::Inverse, numbers::Profile};
+    use nendo_model::contract::numbers::{Inverse, Profile};
 
     /// The model predicts the depths of every number of modules, also of more than anybody simulates.
     #[test]

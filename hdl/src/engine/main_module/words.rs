@@ -4,7 +4,7 @@ use crate::{
     circuit::{Build, Net},
     map::{Map, Win},
 };
-use nendo_model::numbers::State;
+use nendo_model::contract::numbers::State;
 
 /// The fields of a memory word, in the map's order.
 pub(super) fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {

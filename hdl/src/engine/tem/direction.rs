@@ -7,7 +7,7 @@ use crate::{
     },
     circuit::{Build, Module, Net},
 };
-use nendo_model::numbers::Numbers;
+use nendo_model::contract::numbers::Numbers;
 use std::rc::Rc;
 
 /// The unit vector.

@@ -13,7 +13,7 @@ use crate::{
     },
     circuit::{Build, Net},
 };
-use nendo_model::numbers::{Law, Numbers};
+use nendo_model::contract::numbers::{LawForm, Numbers};
 
 /// The next extension and whether it fits.
 pub(super) struct Next {
@@ -32,12 +32,12 @@ pub(super) fn place(
 ) -> Next {
     b.comment("9: next extension");
     let sum = match n.law {
-        Law::Rate => {
+        LawForm::Rate => {
             let increment = constant_times(b, "times_step", &step.mantissa, &step.shift, second, n.rounding);
             let u = b.until(u, increment.stage().unwrap_or(0));
             b.add_signed(&u, &increment)
         }
-        Law::Force => {
+        LawForm::Force => {
             let wide = b.shift_left(rate, n.max_exponent);
             let stretch = shift_right(b, &wide, extension_shift, n.rounding);
             let u = b.until(u, stretch.stage().unwrap_or(0));

@@ -10,7 +10,7 @@ use crate::{
     },
     circuit::{Build, Module, Net},
 };
-use nendo_model::numbers::Numbers;
+use nendo_model::contract::numbers::Numbers;
 use std::rc::Rc;
 
 /// The force vector and whether every component is within the limit.

@@ -1,4 +1,4 @@
-//! Sub-circuit 3: the inverse length. Twin: `nendo_model::blocks::inverse_length`.
+//! Sub-circuit 3: the inverse length. Twin: `nendo_model::twin::blocks::inverse_length`.
 //!
 //! Normalise (3 clocks), inverse root (table 4, CORDIC 29), shift into the fixed-point word (2 clocks).
 
@@ -9,7 +9,7 @@ use crate::{
     },
     circuit::{Build, Module, Net},
 };
-use nendo_model::{blocks::Inverse, numbers::Numbers};
+use nendo_model::contract::numbers::{Inverse, Numbers};
 use std::rc::Rc;
 
 /// Bits of the shifter's amount.

@@ -13,7 +13,7 @@ use crate::{
     },
     circuit::{Build, Net},
 };
-use nendo_model::numbers::{Law, Numbers};
+use nendo_model::contract::numbers::{LawForm, Numbers};
 
 /// What the law computes.
 pub(super) struct LawNets {
@@ -44,8 +44,8 @@ pub(super) fn place(
     let with_rate = constant(b, table, class, 1, stage);
     let damping = times(b, n, "times_rate", &with_rate, rate);
     match n.law {
-        Law::Rate => rate_law(b, n, table, class, rate, &spring, &damping),
-        Law::Force => force_law(b, n, table, class, &spring, &damping),
+        LawForm::Rate => rate_law(b, n, table, class, rate, &spring, &damping),
+        LawForm::Force => force_law(b, n, table, class, &spring, &damping),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     },
     circuit::{Build, Module, Net},
 };
-use nendo_model::numbers::Numbers;
+use nendo_model::contract::numbers::Numbers;
 use std::rc::Rc;
 
 /// The length rate and whether it fits its word.

@@ -1,4 +1,4 @@
-//! TEM, the three-element model module: one edge per clock. Twin: [`nendo_model::tem`].
+//! TEM, the three-element model module: one edge per clock. Twin: [`nendo_model::twin::tem`].
 //!
 //! ```text
 //!  x_j - x_i (1) --+--> inverse length (3) --> unit vector (4) --+-----------------+
@@ -25,10 +25,7 @@ use crate::{
     blocks::class_table::{self, CLASS_BITS, ENTRY_BITS},
     circuit::{Build, Module, Net},
 };
-use nendo_model::{
-    blocks::Inverse,
-    numbers::{Law, Profile},
-};
+use nendo_model::contract::numbers::{Inverse, LawForm, Profile};
 use std::rc::Rc;
 
 /// The three tables of element constants, by their place in the law.
@@ -42,8 +39,8 @@ pub(crate) struct ConstantNets {
 }
 
 /// The overflow sources of TEM, in the order of the bits of `overflow`.
-pub const OVERFLOWS: [nendo_model::overflow::Source; 5] = {
-    use nendo_model::overflow::Source::{Extension, Force, ForceLimit, Inverse, Rate};
+pub const OVERFLOWS: [nendo_model::contract::overflow::Source; 5] = {
+    use nendo_model::contract::overflow::Source::{Extension, Force, ForceLimit, Inverse, Rate};
     [Inverse, Rate, Force, ForceLimit, Extension]
 };
 
@@ -93,7 +90,7 @@ pub fn tem(profile: Profile, inverse: Inverse) -> Module {
         .collect();
     let overflow = b.concat(&bits.iter().rev().collect::<Vec<_>>());
     // The rate law's Voigt rate is what the papers print; the force law has none of its own.
-    if n.law == Law::Rate {
+    if n.law == LawForm::Rate {
         b.output("voigt_rate", second);
     }
     b.output3("force", &force);

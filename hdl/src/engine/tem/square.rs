@@ -4,7 +4,7 @@ use crate::{
     blocks::{arith::cut, multiply::multiply},
     circuit::{Build, Module, Net},
 };
-use nendo_model::numbers::Numbers;
+use nendo_model::contract::numbers::Numbers;
 use std::rc::Rc;
 
 /// The sum of three squares.

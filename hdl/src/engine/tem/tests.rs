@@ -6,11 +6,15 @@ use crate::{
     testing::{cells, synthesise},
 };
 use nendo_model::{
-    blocks::{cordic::Cordic, table::Table},
-    image::{Constants, Image},
-    numbers::{Constant, Numbers},
-    tem as twin,
+    contract::{
+        image::{Constants, Image},
+        numbers::{Constant, Numbers},
+    },
     testing::{images_of, runner, sample},
+    twin::{
+        blocks::{cordic::Cordic, table::Table},
+        tem as twin,
+    },
 };
 
 fn entry(c: Constant) -> u128 {

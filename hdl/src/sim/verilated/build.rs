@@ -2,7 +2,7 @@
 
 use super::{VerilatedError, tool};
 use crate::circuit::{Direction, Module, Port, verilog};
-use nendo_model::digest::hex_digest;
+use nendo_model::contract::digest::hex_digest;
 use std::{
     env,
     fmt::Write,

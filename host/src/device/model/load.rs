@@ -3,9 +3,11 @@
 use super::{ModelDevice, Run, Slot, constant};
 use nendo_hdl::{config::Config, map::Reg};
 use nendo_model::{
-    engine::Model,
-    image::{Constants, Edge, ElementConstants, Image},
-    scaling::Scaling,
+    contract::{
+        image::{Constants, Edge, ElementConstants, Image},
+        scaling::Scaling,
+    },
+    twin::engine::Model,
 };
 
 impl ModelDevice {

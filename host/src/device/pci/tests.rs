@@ -6,7 +6,7 @@ use nendo_hdl::{
     config::Config,
     map::{Access, Register},
 };
-use nendo_model::{blocks::Inverse, numbers::Profile};
+use nendo_model::contract::numbers::{Inverse, Profile};
 use proptest::prelude::*;
 use std::{fs, os::unix::fs::PermissionsExt};
 

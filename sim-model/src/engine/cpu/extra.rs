@@ -1,0 +1,80 @@
+//! Laws and forces beyond plain edges, beside the fast path: computed by one thread, added as external forces.
+
+use crate::{
+    engine::reference::ElementForces,
+    force::{Extras, real::Vector},
+    mesh::Vec3,
+    scene::Scene,
+};
+
+/// What they need and what they make.
+pub(super) struct Extra {
+    pub(super) extras: Extras<f32>,
+    x: Vec<Vector<f32>>,
+    v: Vec<Vector<f32>>,
+    force: Vec<Vector<f32>>,
+    states: Vec<f32>,
+    rates: Vec<f32>,
+}
+
+impl Extra {
+    /// Those of a scene, if it has any.
+    pub(super) fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
+        Extras::new(scene, origin).map(|extras| Self::of(scene, extras))
+    }
+
+    /// Those there are.
+    pub(super) fn of(scene: &Scene, extras: Extras<f32>) -> Self {
+        let mut states: Vec<f32> = scene.extension.iter().map(|&u| u as f32).collect();
+        states.resize(extras.states(), 0.0);
+        let none = vec![Vector::zeros(); scene.mesh.particles.len()];
+        let rates = vec![0.0; states.len()];
+        Self { extras, x: none.clone(), v: none.clone(), force: none, states, rates }
+    }
+
+    fn gather(&mut self, particles: usize, motion: impl Fn(usize) -> [f32; 6]) {
+        for p in 0..particles {
+            let [x, y, z, vx, vy, vz] = motion(p);
+            (self.x[p], self.v[p]) = (Vector::new(x, y, z), Vector::new(vx, vy, vz));
+        }
+    }
+
+    /// The forces of this step; states are those after it.
+    pub(super) fn compute(
+        &mut self,
+        time: f64,
+        step: f32,
+        particles: usize,
+        motion: impl Fn(usize) -> [f32; 6],
+    ) -> &[Vector<f32>] {
+        self.gather(particles, motion);
+        let Self { extras, x, v, force, states, rates } = self;
+        extras.settle(time, x, states);
+        force.fill(Vector::zeros());
+        extras.add(x, v, states, force, rates);
+        states.iter_mut().zip(rates).for_each(|(state, rate)| *state += step * *rate);
+        force
+    }
+
+    /// Edges with laws of their own, and their first states.
+    pub(super) fn extensions(&self) -> impl Iterator<Item = (usize, f32)> {
+        self.extras.laws().iter().map(|law| (law.edge, self.states[law.edge]))
+    }
+
+    /// States besides one for each edge.
+    pub(super) fn further_states(&self, edges: usize) -> &[f32] {
+        &self.states[edges..]
+    }
+
+    /// What an element with a law of its own computes.
+    pub(super) fn element(&self, edge: usize, motion: impl Fn(usize) -> [f32; 6]) -> Option<ElementForces> {
+        let law = self.extras.laws().iter().find(|law| law.edge == edge)?;
+        let (mut x, mut v, mut rates) = (self.x.clone(), self.v.clone(), self.rates.clone());
+        for p in law.ends() {
+            let [a, b, c, d, e, f] = motion(p);
+            (x[p], v[p]) = (Vector::new(a, b, c), Vector::new(d, e, f));
+        }
+        let force = law.compute(&x, &v, &self.states, &mut rates);
+        Some(ElementForces { force: force.map(f64::from), voigt_rate: rates[edge].into() })
+    }
+}

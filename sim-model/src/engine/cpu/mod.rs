@@ -1,0 +1,356 @@
+//! The f32 engine: the same equations as the reference, as fast as this machine does them.
+//!
+//! - Particles of any mesh are ordered by place (`order`) and cut into compact parts (`part`).
+//! - Elements are computed eight at a time (`element`), where possible between rows of consecutive particles
+//!   (`windows`), else one by one (`gathers`). Parts compute their edges without help of others, then move their particles (`body`).
+//! - Positions are relative to the middle of the object, and what rounding takes from them is kept and added again.
+//!
+//! Parts, order of additions and every rounding depend on the scene alone: the same bits for any number of
+//! threads and any instruction set.
+//!
+//! ```
+//! use nendo_model::{engine::cpu::Cpu, scene::Scene};
+//! let mut engine = Cpu::new(&Scene::open("box:3x3x3")?, 1)?;
+//! engine.advance(100);
+//! assert!(!engine.has_diverged());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod body;
+mod columns;
+mod edges;
+mod element;
+mod extra;
+mod gathers;
+mod part;
+mod setup;
+mod windows;
+
+use crate::{
+    contract::digest::StateHasher,
+    engine::reference::ElementForces,
+    force::{Extras, contact::wall::Hand},
+    machine::{
+        team::Team,
+        vectors::{self, Vectors},
+    },
+    mesh::Vec3,
+    plan::order,
+    scene::{Change, Drive, Scene, Timeline, external::Forces},
+};
+use body::Body;
+use element::Factors;
+use extra::Extra;
+use part::Part;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize};
+
+/// Particles of a part, about: with its edges it fits the second cache.
+const PART: usize = 4096;
+
+/// Why a scene cannot be computed in f32.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CpuError {
+    /// An edge too short or too long for its square to be an ordinary f32.
+    #[error("edge {edge} is {length:e} m long: f32 needs between 1e-18 and 1e18 m; use f64")]
+    Length {
+        /// Which edge.
+        edge: usize,
+        /// Its length in metres.
+        length: f64,
+    },
+    /// A coefficient, mass, force or velocity that f32 cannot hold.
+    #[error("{what} is {value:e}, which f32 cannot hold; use f64")]
+    Range {
+        /// Which value.
+        what: String,
+        /// The value.
+        value: f64,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The engine.
+pub struct Cpu {
+    step_size: f32,
+    /// The same, as the scene gives it.
+    step_exact: f64,
+    width: f64,
+    origin: Vec3,
+    classes: Vec<Factors>,
+    edges: Vec<[u32; 2]>,
+    edge_class: Vec<u16>,
+    /// Part and number there of each particle of the scene.
+    places: Vec<(u32, u32)>,
+    parts: Vec<Part>,
+    bodies: Vec<Body>,
+    forces: Forces<f64>,
+    /// What the scene has beyond plain edges.
+    extra: Option<Box<Extra>>,
+    team: Option<Team>,
+    vectors: Option<Vectors>,
+    step: u64,
+    changes: Vec<Change>,
+    next_change: usize,
+}
+
+impl Cpu {
+    /// An engine at the start of a scene, on so many threads.
+    pub fn new(scene: &Scene, threads: usize) -> Result<Self, CpuError> {
+        Self::with_parts(scene, threads, Self::parts_of(scene))
+    }
+
+    /// Into how many parts an object is cut, and thus how many threads can share it.
+    pub fn parts_of(scene: &Scene) -> usize {
+        let particles = scene.mesh.particles.len();
+        // Even, for two threads; a small object is quicker alone.
+        if particles < PART / 2 { 1 } else { particles.div_ceil(PART).next_multiple_of(2) }
+    }
+
+    /// The same with the object cut into about so many parts, at most one per thread being computed at a time.
+    /// Other parts, other order of additions: the bits depend on it.
+    pub fn with_parts(scene: &Scene, threads: usize, parts: usize) -> Result<Self, CpuError> {
+        setup::check(scene)?;
+        let classes = setup::classes(scene)?;
+        let (low, high) = scene.mesh.bounds();
+        let origin = (low + high) / 2.0;
+        let count = scene.mesh.particles.len();
+        let size = count.div_ceil(parts.clamp(1, count.max(1))).max(1);
+        let order = order::particles(&scene.mesh.particles, &scene.mesh.edges, size);
+        let mut places = vec![(0, 0); count];
+        for (k, &particle) in order.iter().enumerate() {
+            places[particle as usize] = ((k / size) as u32, (k % size) as u32);
+        }
+        let mut bodies: Vec<Body> =
+            order.chunks(size).map(|list| setup::body(scene, origin, list)).collect::<Result<_, _>>()?;
+        let parts = setup::share_out(scene, &places, &bodies)?;
+        for (number, part) in parts.iter().enumerate() {
+            part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
+        }
+        let threads = threads.clamp(1, parts.len());
+        let team = (threads > 1).then(|| Team::new(threads)).transpose();
+        let team = team.map_err(|e| CpuError::Threads { threads, reason: e.to_string() })?;
+        Ok(Self {
+            step_size: scene.step as f32,
+            step_exact: scene.step,
+            width: scene.mesh.width(),
+            origin,
+            classes,
+            edges: scene.mesh.edges.clone(),
+            edge_class: scene.edge_material.clone(),
+            places,
+            parts,
+            bodies,
+            forces: Forces::new(vec![[0.0; 3]; count]),
+            extra: Extra::new(scene, origin).map(Box::new),
+            team,
+            vectors: vectors::available(),
+            step: 0,
+            changes: Timeline::new(scene).changes,
+            next_change: 0,
+        })
+    }
+
+    /// The same without vector instructions: the plain code, which defines the result.
+    pub fn plain(mut self) -> Self {
+        self.vectors = None;
+        self
+    }
+
+    /// The share of edges that are computed between runs of consecutive particles, and the share of vector lanes
+    /// they fill: one and one for a perfect lattice.
+    pub fn regularity(&self) -> (f64, f64) {
+        let counts = self.parts.iter().map(Part::in_windows);
+        let (edges, lanes) = counts.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+        (f64::from(edges) / self.edges.len() as f64, f64::from(edges) / lanes.max(1) as f64)
+    }
+
+    /// Steps taken so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Position and velocity of a particle, and what rounding took from the position.
+    fn motion(&self, particle: usize) -> ([f32; 6], [f32; 3]) {
+        let (part, k) = self.places[particle];
+        let body = &self.bodies[part as usize];
+        (body.motion.one(k as usize), body.low.one(k as usize))
+    }
+
+    /// Particle positions in metres.
+    pub fn positions(&self) -> Vec<Vec3> {
+        let position = |(high, low): ([f32; 6], [f32; 3])| {
+            self.origin + Vec3::from_fn(|c, _| f64::from(high[c]) + f64::from(low[c]))
+        };
+        (0..self.places.len()).map(|p| position(self.motion(p))).collect()
+    }
+
+    /// Particle velocities in m/s.
+    pub fn velocities(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| Vec3::from_fn(|c, _| self.motion(p).0[3 + c].into())).collect()
+    }
+
+    /// Voigt extensions in metres, in scene order.
+    pub fn extensions(&self) -> Vec<f32> {
+        let mut u = vec![0.0; self.edges.len()];
+        for (number, value) in self.parts.iter().flat_map(Part::extensions) {
+            u[number as usize] = value;
+        }
+        if let Some(extra) = &self.extra {
+            extra.extensions().for_each(|(edge, value)| u[edge] = value);
+        }
+        u
+    }
+
+    /// What one element computes in the present state.
+    pub fn element(&self, edge: usize) -> ElementForces {
+        if let Some(forces) = self.extra.as_ref().and_then(|e| e.element(edge, |p| self.motion(p).0)) {
+            return forces;
+        }
+        let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
+        let factors = self.classes[usize::from(self.edge_class[edge])];
+        let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
+        let (d, w) = (std::array::from_fn(difference), std::array::from_fn(|c| difference(c + 3)));
+        let u = [self.extensions()[edge]; element::BLOCK];
+        let (force, growth) = element::block(&factors, d, w, u8::MAX, u);
+        let force = force.map(|c| f64::from(c[0]));
+        let voigt_rate = f64::from(growth[0]) / f64::from(factors.step);
+        ElementForces { force: force.into(), voigt_rate }
+    }
+
+    /// Whether the simulation has burst: something is not a number, or crosses the object many times over
+    /// within a step.
+    pub fn has_diverged(&self) -> bool {
+        let fastest = (100.0 * self.width) as f32 / self.step_size;
+        let sane = |body: &Body| {
+            (0..6).all(|c| {
+                let limit = if c < 3 { f32::INFINITY } else { fastest };
+                body.motion.column(c).iter().all(|value| value.abs() < limit)
+            })
+        };
+        !self.bodies.iter().all(sane)
+    }
+
+    /// SHA-256 of the state: per particle the f32 words of x and v and what rounding took from x, then per edge u,
+    /// little-endian.
+    pub fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for p in 0..self.places.len() {
+            let (high, low) = self.motion(p);
+            high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
+        }
+        let more = self.extra.iter().flat_map(|extra| extra.further_states(self.edges.len()));
+        self.extensions().iter().chain(more).for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    /// Takes `steps` steps.
+    pub fn advance(&mut self, steps: u64) {
+        let end = self.step + steps;
+        while self.step < end {
+            while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
+                self.apply(change);
+                self.next_change += 1;
+            }
+            let next = self.changes.get(self.next_change).map_or(end, |c| c.step.min(end));
+            self.run(next - self.step);
+            self.step = next;
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        let (part, k) = self.places[change.particle as usize];
+        let (body, k) = (&mut self.bodies[part as usize], k as usize);
+        match change.drive {
+            Drive::Force(force) => {
+                let total = self.forces.set_own(change.particle, force.into());
+                body.set_external(k, total.map(|c| c as f32));
+            }
+            Drive::Move(segment) => {
+                body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
+            }
+        }
+    }
+
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    pub fn pull(&mut self, particle: u32, force: Vec3) {
+        let (part, k) = self.places[particle as usize];
+        let total = self.forces.set_added(particle, force.into());
+        self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
+    }
+
+    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
+    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
+        let (origin, time) = (self.origin, self.step as f64 * self.step_exact);
+        if self.extra.is_none() && hand.is_none() {
+            return;
+        }
+        let extra = self.extra.get_or_insert_with(|| Box::new(Extra::of(scene, Extras::of(scene, origin))));
+        extra.extras.touch(scene, origin, time, hand);
+    }
+
+    /// Steps without a change in between.
+    fn run(&mut self, steps: u64) {
+        let Some(mut extra) = self.extra.take() else { return self.run_plain(steps) };
+        for k in 0..steps {
+            let time = (self.step + k) as f64 * self.step_exact;
+            let force = extra.compute(time, self.step_size, self.places.len(), |p| self.motion(p).0);
+            for (p, force) in force.iter().enumerate() {
+                let (part, k) = self.places[p];
+                let own = self.forces.total(p as u32);
+                let total = std::array::from_fn(|c| own[c] as f32 + force[c]);
+                self.bodies[part as usize].set_external(k as usize, total);
+            }
+            self.run_plain(1);
+        }
+        self.extra = Some(extra);
+    }
+
+    /// Steps in which external forces stay as they are.
+    fn run_plain(&mut self, steps: u64) {
+        let Self { parts, bodies, team, classes, vectors, step_size, .. } = self;
+        let (vectors, h) = (*vectors, *step_size);
+        let Some(team) = team else {
+            for _ in 0..steps {
+                let elements =
+                    |(own, part): (usize, &mut Part)| part.compute(vectors, classes, |k| &bodies[k], own);
+                parts.iter_mut().enumerate().for_each(elements);
+                bodies.iter_mut().enumerate().for_each(|(own, b)| b.advance(vectors, h, |k| &parts[k], own));
+            }
+            return;
+        };
+        // While parts are written bodies are read, and then the other way round: nobody ever waits for a lock.
+        let parts: Vec<RwLock<&mut Part>> = parts.iter_mut().map(RwLock::new).collect();
+        let bodies: Vec<RwLock<&mut Body>> = bodies.iter_mut().map(RwLock::new).collect();
+        let begun: Vec<AtomicUsize> = parts.iter().map(|_| AtomicUsize::new(0)).collect();
+        team.work(|member| {
+            for step in 0..steps as usize {
+                member.phase(2 * step, &begun, |own| {
+                    write(&parts[own]).compute(vectors, classes, |k| read(&bodies[k]), own);
+                });
+                member.phase(2 * step + 1, &begun, |own| {
+                    write(&bodies[own]).advance(vectors, h, |k| read(&parts[k]), own);
+                });
+            }
+        });
+    }
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The instruction set the engine uses on this machine.
+pub fn instruction_set() -> &'static str {
+    if vectors::available().is_some() { "AVX2" } else { "what every machine has" }
+}

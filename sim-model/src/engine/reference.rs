@@ -1,0 +1,389 @@
+//! The f64 reference: the same equations in the same order, without rounding to speak of.
+//!
+//! [`Integrator::Euler`] is the exact-arithmetic twin of the hardware: explicit Euler in which the new
+//! position uses the old velocity. [`Integrator::Rk4`] is there to tell the error of the method from the
+//! error of the arithmetic.
+
+use crate::{
+    contract::digest::StateHasher,
+    force::{Extras, contact::wall::Hand},
+    mesh::Vec3,
+    scene::{Change, Drive, Scene, Support, Timeline, external::Forces},
+};
+
+/// How a step is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integrator {
+    /// Explicit Euler, as in hardware.
+    #[default]
+    Euler,
+    /// Classical Runge-Kutta of fourth order.
+    Rk4,
+}
+
+/// An element in the force form.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    start: u32,
+    end: u32,
+    k: f64,
+    c: f64,
+    flow: f64,
+}
+
+/// What the element computes, for a look inside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ElementForces {
+    /// F_k = f e: on the end particle; its negative acts on the start particle.
+    pub force: Vec3,
+    /// Rate of the Voigt part, lv'.
+    pub voigt_rate: f64,
+}
+
+impl Element {
+    /// The element of an edge; one that has a law of its own has no force here.
+    pub fn of(scene: &Scene, edge: usize) -> Self {
+        let ([start, end], m) = (scene.mesh.edges[edge], scene.material_of(edge));
+        if scene.law_of(edge).is_some() {
+            return Self { start, end, k: 0.0, c: 0.0, flow: 0.0 }; // computed elsewhere
+        }
+        Self { start, end, k: m.k(), c: m.c(), flow: m.flow() }
+    }
+
+    /// What it computes, from positions and velocities of all particles and its own extension.
+    #[inline(always)]
+    pub fn compute(&self, x: &[Vec3], v: &[Vec3], u: f64) -> ElementForces {
+        let (i, j) = (self.start as usize, self.end as usize);
+        let relative = x[j] - x[i];
+        let direction = relative / relative.norm();
+        let rate = direction.dot(&(v[j] - v[i]));
+        let force = -(self.k * u + self.c * rate);
+        ElementForces { force: force * direction, voigt_rate: rate + self.flow * force }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rates {
+    a: Vec<Vec3>,
+    u: Vec<f64>,
+}
+
+/// The engine.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    integrator: Integrator,
+    h: f64,
+    width: f64,
+    elements: Vec<Element>,
+    extras: Option<Extras<f64>>,
+    mass_inverse: Vec<f64>,
+    external: Vec<Vec3>,
+    forces: Forces<f64>,
+    x: Vec<Vec3>,
+    v: Vec<Vec3>,
+    u: Vec<f64>,
+    rates: [Rates; 4],
+    step: u64,
+    changes: Vec<Change>,
+    next_change: usize,
+}
+
+impl Reference {
+    /// An engine at the start of a scene.
+    pub fn new(scene: &Scene, integrator: Integrator) -> Self {
+        let n = scene.mesh.particles.len();
+        let inverse = |p: usize| if scene.is_free(p) { 1.0 / scene.mass[p] } else { 0.0 };
+        let held = |p: usize| scene.support[p] == Support::Pinned;
+        let extras = Extras::new(scene, Vec3::zeros());
+        let mut u = scene.extension.clone();
+        u.resize(extras.as_ref().map_or(u.len(), Extras::states), 0.0);
+        Self {
+            integrator,
+            h: scene.step,
+            width: scene.mesh.width(),
+            elements: (0..scene.mesh.edges.len()).map(|edge| Element::of(scene, edge)).collect(),
+            mass_inverse: (0..n).map(inverse).collect(),
+            external: vec![Vec3::zeros(); n],
+            forces: Forces::new(vec![[0.0; 3]; n]),
+            x: scene.mesh.particles.clone(),
+            v: (0..n).map(|p| if held(p) { Vec3::zeros() } else { scene.velocity[p] }).collect(),
+            rates: std::array::from_fn(|_| Rates { a: vec![Vec3::zeros(); n], u: vec![0.0; u.len()] }),
+            u,
+            extras,
+            step: 0,
+            changes: Timeline::new(scene).changes,
+            next_change: 0,
+        }
+    }
+
+    /// Steps taken so far.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Particle positions in metres.
+    pub fn positions(&self) -> &[Vec3] {
+        &self.x
+    }
+
+    /// Particle velocities in m/s.
+    pub fn velocities(&self) -> &[Vec3] {
+        &self.v
+    }
+
+    /// Voigt extensions in metres.
+    pub fn extensions(&self) -> &[f64] {
+        &self.u[..self.elements.len()]
+    }
+
+    /// What one element computes in the present state.
+    pub fn element(&self, edge: usize) -> ElementForces {
+        let own = self.extras.as_ref().and_then(|extras| extras.laws().iter().find(|law| law.edge == edge));
+        let Some(law) = own else { return self.elements[edge].compute(&self.x, &self.v, self.u[edge]) };
+        let mut rates = vec![0.0; self.u.len()];
+        let force = law.compute(&self.x, &self.v, &self.u, &mut rates);
+        ElementForces { force, voigt_rate: rates[edge] }
+    }
+
+    /// Extension and force of every element in the present state.
+    pub fn elements(&self) -> impl Iterator<Item = (f64, Vec3)> {
+        self.extensions().iter().enumerate().map(|(edge, &u)| (u, self.element(edge).force))
+    }
+
+    /// Whether the simulation has burst: something is not a number, or crosses the object many times over
+    /// within a step.
+    pub fn has_diverged(&self) -> bool {
+        let sane =
+            |x: &Vec3, v: &Vec3| x.iter().all(|c| c.is_finite()) && v.amax() * self.h < 100.0 * self.width;
+        !self.x.iter().zip(&self.v).all(|(x, v)| sane(x, v))
+    }
+
+    /// Takes `steps` steps.
+    pub fn advance(&mut self, steps: u64) {
+        for _ in 0..steps {
+            self.apply_changes();
+            if let Some(extras) = &mut self.extras {
+                extras.settle(self.step as f64 * self.h, &self.x, &mut self.u);
+            }
+            match self.integrator {
+                Integrator::Euler => self.euler(),
+                Integrator::Rk4 => self.rk4(),
+            }
+            self.step += 1;
+        }
+    }
+
+    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
+    pub fn pull(&mut self, particle: u32, force: Vec3) {
+        self.external[particle as usize] = self.forces.set_added(particle, force.into()).into();
+    }
+
+    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
+    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
+        let time = self.step as f64 * self.h;
+        if self.extras.is_none() && hand.is_none() {
+            return;
+        }
+        let extras = self.extras.get_or_insert_with(|| Extras::of(scene, Vec3::zeros()));
+        extras.touch(scene, Vec3::zeros(), time, hand);
+    }
+
+    /// SHA-256 of x, v (per particle) and u as little-endian f64.
+    pub fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for (x, v) in self.x.iter().zip(&self.v) {
+            x.iter().chain(v.iter()).for_each(|c| hasher.bytes(&c.to_le_bytes()));
+        }
+        self.u.iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    fn apply_changes(&mut self) {
+        while let Some(change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
+            let p = change.particle as usize;
+            match change.drive {
+                Drive::Force(force) => {
+                    self.external[p] = self.forces.set_own(change.particle, force.into()).into();
+                }
+                Drive::Move(segment) => self.v[p] = segment.velocity,
+            }
+            self.next_change += 1;
+        }
+    }
+
+    fn euler(&mut self) {
+        let h = self.h;
+        let [rates, ..] = &mut self.rates;
+        evaluate(
+            &self.elements,
+            self.extras.as_ref(),
+            &self.mass_inverse,
+            &self.external,
+            (&self.x, &self.v, &self.u),
+            rates,
+        );
+        for (u, rate) in self.u.iter_mut().zip(&rates.u) {
+            *u += h * rate;
+        }
+        for ((x, v), a) in self.x.iter_mut().zip(&mut self.v).zip(&rates.a) {
+            *x += h * *v;
+            *v += h * a;
+        }
+    }
+
+    fn rk4(&mut self) {
+        let h = self.h;
+        let (mut x, mut v, mut u) = (self.x.clone(), self.v.clone(), self.u.clone());
+        let mut sum_x = vec![Vec3::zeros(); x.len()];
+        for (stage, (reach, weight)) in
+            [(0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)].into_iter().enumerate()
+        {
+            let rates = &mut self.rates[stage];
+            evaluate(
+                &self.elements,
+                self.extras.as_ref(),
+                &self.mass_inverse,
+                &self.external,
+                (&x, &v, &u),
+                rates,
+            );
+            for p in 0..x.len() {
+                sum_x[p] += weight * v[p];
+                x[p] = self.x[p] + reach * h * v[p];
+                v[p] = self.v[p] + reach * h * rates.a[p];
+            }
+            for k in 0..u.len() {
+                u[k] = self.u[k] + reach * h * rates.u[k];
+            }
+        }
+        let [r0, r1, r2, r3] = &self.rates;
+        for p in 0..self.x.len() {
+            self.x[p] += h / 6.0 * sum_x[p];
+            self.v[p] += h / 6.0 * (r0.a[p] + 2.0 * (r1.a[p] + r2.a[p]) + r3.a[p]);
+        }
+        for k in 0..self.u.len() {
+            self.u[k] += h / 6.0 * (r0.u[k] + 2.0 * (r1.u[k] + r2.u[k]) + r3.u[k]);
+        }
+    }
+}
+
+fn evaluate(
+    elements: &[Element],
+    extras: Option<&Extras<f64>>,
+    mass_inverse: &[f64],
+    external: &[Vec3],
+    (x, v, u): (&[Vec3], &[Vec3], &[f64]),
+    rates: &mut Rates,
+) {
+    rates.a.copy_from_slice(external);
+    for ((element, &u), rate) in elements.iter().zip(u).zip(&mut rates.u) {
+        let out = element.compute(x, v, u);
+        rates.a[element.start as usize] -= out.force;
+        rates.a[element.end as usize] += out.force;
+        *rate = out.voigt_rate;
+    }
+    if let Some(extras) = extras {
+        extras.add(x, v, u, &mut rates.a, &mut rates.u);
+    }
+    for (a, inverse) in rates.a.iter_mut().zip(mass_inverse) {
+        *a *= *inverse;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        force::material::Material,
+        scene::{Force, Motion},
+    };
+
+    /// The theory column of the 2003 paper's Table 3, to the printed digits.
+    #[test]
+    fn table3_theory() {
+        let engine = Reference::new(&Scene::open("table3").unwrap(), Integrator::Euler);
+        let out = engine.element(0);
+        let printed = |value: f64| format!("{value:.4}");
+        assert_eq!(
+            [out.force.x, out.force.y, out.force.z, out.voigt_rate].map(printed),
+            ["-1.3015", "-0.7809", "-0.2603", "-3.8811"]
+        );
+    }
+
+    /// One element, one end fixed, pulled by F for a time and then let go for long.
+    fn pull_and_release(material: Material, force: f64, time: f64) -> (f64, f64) {
+        let mut scene = Scene::open("single").unwrap();
+        scene.materials[0].material = material;
+        // A light mass, so that only the element's own time constants are left.
+        scene.mass[1] = 0.01;
+        scene.step = 1e-4;
+        scene.forces =
+            vec![Force { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
+        let mut engine = Reference::new(&scene, Integrator::Euler);
+        let place = |e: &Reference| e.positions()[1].x - 10.0;
+        engine.advance(scene.steps_for(time));
+        let loaded = place(&engine);
+        engine.advance(scene.steps_for(5.0));
+        (loaded - place(&engine), place(&engine)) // return, residual
+    }
+
+    /// Elastic returns, viscoplastic stays, rheological does both, by the closed form for one element.
+    #[test]
+    fn three_kinds_of_object() {
+        let (force, time) = (100.0, 0.2);
+        let cases = [
+            ("elastic", Material::elastic(250.0, 20.0).unwrap()),
+            ("viscoplastic", Material::viscoplastic(200.0, 100.0).unwrap()),
+            ("rheological", Material::new(250.0, 20.0, 100.0).unwrap()),
+        ];
+        for (kind, m) in cases {
+            let (back, residual) = pull_and_release(m, force, time);
+            // k1 -> 0: the Voigt part is a damper, too, and adds to what stays.
+            let voigt = if m.k1 > 0.0 { force / m.k1 * (1.0 - (-m.k1 * time / m.c1).exp()) } else { 0.0 };
+            let stays = force * time * m.flow() + if m.k1 > 0.0 { 0.0 } else { force * time / m.c1 };
+            assert!(
+                (back - voigt).abs() < 0.01 * (voigt + stays),
+                "{kind}: returned {back}, expected {voigt}"
+            );
+            assert!(
+                (residual - stays).abs() < 0.01 * (voigt + stays),
+                "{kind}: kept {residual}, expected {stays}"
+            );
+        }
+    }
+
+    #[test]
+    fn rk4_and_euler_converge_to_each_other() {
+        let run = |h: f64, integrator| {
+            let mut scene = Scene::open("box:3x3x3").unwrap();
+            scene.step = h;
+            let mut engine = Reference::new(&scene, integrator);
+            engine.advance(scene.steps_for(0.5));
+            engine.positions().to_vec()
+        };
+        let exact = run(1e-4, Integrator::Rk4);
+        let error = |x: Vec<Vec3>| x.iter().zip(&exact).map(|(a, b)| (a - b).norm()).sum::<f64>();
+        let (coarse, fine) = (error(run(4e-3, Integrator::Euler)), error(run(2e-3, Integrator::Euler)));
+        assert!((1.9..2.1).contains(&(coarse / fine)), "Euler is of first order: {coarse} {fine}");
+        let (coarse, fine) = (error(run(2e-2, Integrator::Rk4)), error(run(1e-2, Integrator::Rk4)));
+        assert!((12.0..25.0).contains(&(coarse / fine)), "RK4 is of fourth order: {coarse} {fine}");
+    }
+
+    #[test]
+    fn pinned_particles_stay_and_moved_ones_follow_their_key_frames() {
+        let mut scene = Scene::open("box:3x3x3").unwrap();
+        scene.velocity[0] = Vec3::x();
+        scene.support[0] = Support::Pinned;
+        scene.support[26] = Support::Moved(0);
+        scene.motions = vec![Motion { frames: vec![(0.1, Vec3::z()), (0.2, Vec3::zeros())] }];
+        let mut engine = Reference::new(&scene, Integrator::Euler);
+        let start = scene.mesh.particles[26];
+        engine.advance(50);
+        assert!((engine.positions()[26] - start - 0.5 * Vec3::z()).norm() < 1e-9);
+        engine.advance(50);
+        assert!((engine.positions()[26] - start - Vec3::z()).norm() < 1e-9);
+        engine.advance(300);
+        assert!((engine.positions()[26] - start).norm() < 1e-9);
+        assert_eq!(engine.positions()[0], scene.mesh.particles[0]);
+    }
+}

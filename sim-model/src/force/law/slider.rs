@@ -1,0 +1,79 @@
+//! Limits of the Voigt part's length, as shares of the element's length: a_min l <= l_voigt <= a_max l.
+//!
+//! Without them a damper flows until the Voigt part is longer than its element, or shorter than nothing.
+
+use crate::force::real::Real;
+
+/// What happens at a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The damper is stuck while the Voigt part is outside: the element is a Voigt element.
+    Switch,
+    /// The Voigt part is put back to the limit after every step.
+    Assign,
+}
+
+/// The limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits<T> {
+    /// a_min.
+    pub least: T,
+    /// a_max.
+    pub most: T,
+    /// Share of the Voigt part at rest.
+    pub start: T,
+    /// What happens at a limit.
+    pub form: Form,
+}
+
+impl Limits<f64> {
+    /// Limits in their order, the Voigt part at rest between them.
+    pub fn new(least: f64, most: f64, start: f64, form: Form) -> Option<Self> {
+        let sound = 0.0 <= least && least <= start && start <= most && most <= 1.0;
+        sound.then_some(Self { least, most, start, form })
+    }
+
+    pub(super) fn narrow<T: Real>(self) -> Limits<T> {
+        let Self { least, most, start, form } = self;
+        Limits { least: T::of(least), most: T::of(most), start: T::of(start), form }
+    }
+}
+
+impl<T: Real> Limits<T> {
+    /// Whether the damper of an element moves: 3 multiplications, 1 addition, 2 comparisons.
+    pub fn slides(&self, u: T, length: T, rest: T) -> bool {
+        let voigt = self.start * rest + u;
+        self.least * length <= voigt && voigt <= self.most * length
+    }
+
+    /// The extension, put back into its range: 3 multiplications, 2 additions, 2 comparisons.
+    pub fn clamp(&self, u: T, length: T, rest: T) -> T {
+        let at_rest = self.start * rest;
+        (at_rest + u).max(self.least * length).min(self.most * length) - at_rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_clamped_is_in_its_range(a in 0.0f64..0.5, b in 0.5f64..1.0, u in -9.0f64..9.0, length in 0.1f64..9.0) {
+            let limits = Limits::new(a, b, 0.5, Form::Assign).unwrap();
+            let voigt = 0.5 + limits.clamp(u, length, 1.0);
+            prop_assert!(voigt >= a * length - 1e-12 && voigt <= b * length + 1e-12);
+            if limits.slides(u, length, 1.0) {
+                prop_assert!((limits.clamp(u, length, 1.0) - u).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn limits_out_of_order_are_refused() {
+        for (least, most, start) in [(0.5, 0.4, 0.45), (-0.1, 1.0, 0.5), (0.0, 1.1, 0.5), (0.2, 0.4, 0.5)] {
+            assert_eq!(Limits::new(least, most, start, Form::Switch), None);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Scenes: a mesh, its materials and masses, what holds it and what moves it. All in SI units.
+
+mod added;
+mod boxes;
+mod builtin;
+mod chains;
+pub mod deformation;
+pub mod external;
+mod file;
+mod laws;
+mod timeline;
+mod touching;
+
+pub use added::Added;
+pub use builtin::BUILTIN_HELP;
+pub use file::SceneError;
+pub use timeline::{Change, Drive, Segment, Timeline};
+
+use crate::{
+    force::material::Material,
+    mesh::{Mesh, Vec3},
+};
+use std::path::Path;
+
+/// A named element class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedMaterial {
+    /// The name in the scene file.
+    pub name: String,
+    /// Its coefficients.
+    pub material: Material,
+}
+
+/// What determines a particle's motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Support {
+    /// The forces on it.
+    #[default]
+    Free,
+    /// Nothing: it stays where it is.
+    Pinned,
+    /// The motion with this number.
+    Moved(u32),
+}
+
+/// A prescribed motion: straight lines between key frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    /// Time in seconds and displacement from the initial position in metres, times rising.
+    pub frames: Vec<(f64, Vec3)>,
+}
+
+/// A force on some particles during a window of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Force {
+    /// The particles it acts on.
+    pub particles: Vec<u32>,
+    /// On each of them, in newtons.
+    pub force: Vec3,
+    /// From this time on, in seconds.
+    pub from: f64,
+    /// Up to, but not including, this time; may be infinite.
+    pub to: f64,
+}
+
+/// What position errors are measured against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorScale {
+    /// The initial width of the object.
+    #[default]
+    Width,
+    /// The largest displacement of any particle in the reference run.
+    PeakDisplacement,
+}
+
+/// Units the scene asks for; what it leaves open is chosen from the scene's own sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScalingRequest {
+    /// Metres per length unit.
+    pub length: Option<f64>,
+    /// Kilograms per mass unit.
+    pub mass: Option<f64>,
+    /// Seconds per time unit, for the profiles whose time unit is not the step.
+    pub time: Option<f64>,
+    /// By how many bits the range of velocities is widened.
+    pub velocity_exponent: Option<u32>,
+    /// By how many bits the range of Voigt extensions is widened.
+    pub extension_exponent: Option<u32>,
+}
+
+/// Everything an engine needs to know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Short name for reports.
+    pub name: String,
+    /// Time step in seconds.
+    pub step: f64,
+    /// How long a run lasts unless told otherwise, in seconds.
+    pub duration: f64,
+    /// Particles and edges.
+    pub mesh: Mesh,
+    /// Element classes.
+    pub materials: Vec<NamedMaterial>,
+    /// Class of each edge.
+    pub edge_material: Vec<u16>,
+    /// Voigt extension of each edge at the start, in metres.
+    pub extension: Vec<f64>,
+    /// Mass of each particle in kilograms.
+    pub mass: Vec<f64>,
+    /// Velocity of each particle at the start, in m/s.
+    pub velocity: Vec<Vec3>,
+    /// What determines each particle's motion.
+    pub support: Vec<Support>,
+    /// Prescribed motions.
+    pub motions: Vec<Motion>,
+    /// External forces.
+    pub forces: Vec<Force>,
+    /// Acceleration of gravity in m/s^2.
+    pub gravity: Vec3,
+    /// Units the scene asks for.
+    pub scaling: ScalingRequest,
+    /// What position errors are measured against.
+    pub error_scale: ErrorScale,
+    /// Laws and forces beyond plain edges.
+    pub added: Added,
+}
+
+impl Scene {
+    /// A free mesh of one material and equal masses, no forces yet.
+    pub fn uniform(name: &str, mesh: Mesh, material: Material, mass: f64, step: f64, duration: f64) -> Self {
+        let (particles, edges) = (mesh.particles.len(), mesh.edges.len());
+        Self {
+            name: name.to_owned(),
+            step,
+            duration,
+            mesh,
+            materials: vec![NamedMaterial { name: "material".to_owned(), material }],
+            edge_material: vec![0; edges],
+            extension: vec![0.0; edges],
+            mass: vec![mass; particles],
+            velocity: vec![Vec3::zeros(); particles],
+            support: vec![Support::Free; particles],
+            motions: Vec::new(),
+            forces: Vec::new(),
+            gravity: Vec3::zeros(),
+            scaling: ScalingRequest::default(),
+            error_scale: ErrorScale::Width,
+            added: Added::default(),
+        }
+    }
+
+    /// A built-in scene by name, or a scene file by path.
+    pub fn open(name_or_path: &str) -> Result<Self, SceneError> {
+        if let Some(scene) = builtin::by_name(name_or_path)? {
+            return Ok(scene);
+        }
+        file::load(Path::new(name_or_path))
+    }
+
+    /// Parses the text of a scene file; `origin` names it in messages.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, SceneError> {
+        file::parse(text, origin)
+    }
+
+    /// The material of an edge.
+    pub fn material_of(&self, edge: usize) -> Material {
+        self.materials[usize::from(self.edge_material[edge])].material
+    }
+
+    /// Whether forces move the particle.
+    pub fn is_free(&self, particle: usize) -> bool {
+        self.support[particle] == Support::Free
+    }
+
+    /// When the last load ends, if all do: forces, and boundaries and particles that are moved back.
+    pub fn release(&self) -> Option<f64> {
+        let gone = |frames: &[(f64, Vec3)]| {
+            // Displaced at the end, it still presses; else it lets go when it begins to return for the last time.
+            let (last, before) = (frames.last()?, frames.len().checked_sub(2));
+            (last.1 == Vec3::zeros()).then(|| before.map_or(0.0, |k| frames[k].0))
+        };
+        let moved = |f: &Vec<(f64, Vec3)>| !f.is_empty();
+        let forces = self.forces.iter().map(|f| f.to.is_finite().then_some(f.to));
+        let motions = self.motions.iter().map(|m| &m.frames).filter(|f| moved(f)).map(|f| gone(f));
+        let walls = self.added.boundaries.iter().map(|b| &b.frames).filter(|f| moved(f)).map(|f| gone(f));
+        let ends: Option<Vec<f64>> = forces.chain(motions).chain(walls).collect();
+        ends?.into_iter().reduce(f64::max)
+    }
+
+    /// The number of steps that cover `seconds`.
+    pub fn steps_for(&self, seconds: f64) -> u64 {
+        (seconds / self.step).round() as u64
+    }
+}
