@@ -6,12 +6,13 @@ use crate::{
         delay::{ShiftRegisters, restyle},
         verilog,
     },
-    config::Config,
-    map::Map,
     resources,
     target::{Target, Top},
 };
-use nendo_model::{contract::digest::hex_digest, plan::cycles::Depths};
+use nendo_model::{
+    contract::{config::Config, digest::hex_digest, map::Map},
+    plan::cycles::Depths,
+};
 use serde_json::{Value, json};
 
 /// Warnings of `verilator --lint-only -Wall` that the file waives, each with its reason.

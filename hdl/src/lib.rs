@@ -1,15 +1,13 @@
 //! The deformation engine as hardware.
 //!
-//! [`config`] names what is built, [`resources`] says what it takes, [`target`] what a device has.
+//! [`resources`] says what it takes, [`target`] what a device has.
 #![deny(unsafe_code)]
 
 pub mod blocks;
 pub mod bus;
 pub mod circuit;
-pub mod config;
 pub mod design;
 pub mod engine;
-pub mod map;
 pub mod resources;
 pub mod sim;
 pub mod target;

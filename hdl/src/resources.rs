@@ -2,12 +2,12 @@
 
 use crate::{
     bus::{axi::axi_board, pci::pci_board, serial::serial_board},
-    config::{BLOCK_WORDS, Config},
-    map::{Map, Win},
     target::{Target, Top},
 };
 use nendo_model::contract::{
+    config::{BLOCK_WORDS, Config},
     image,
+    map::{Map, Win},
     numbers::{Inverse, Numbers},
 };
 use serde::Serialize;

@@ -3,11 +3,11 @@
 
 use nendo_hdl::{
     circuit::delay::ShiftRegisters,
-    config::Config,
     design::{self, Design, TOP},
     target::{Target, Top},
 };
 use nendo_model::contract::{
+    config::Config,
     digest::hex_digest,
     numbers::{Inverse, Profile},
 };

@@ -1,10 +1,6 @@
 //! Co-simulation: the Verilated engine, driven through its bus, against the model. Equality, no tolerance.
 
-use nendo_hdl::{
-    config::Config,
-    map::{Map, Win},
-    sim::verilated::Options,
-};
+use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::Board,
     cosim::Lockstep,
@@ -13,7 +9,9 @@ use nendo_host::{
 };
 use nendo_model::{
     contract::{
+        config::Config,
         image::Image,
+        map::{Map, Win},
         numbers::{Inverse, Profile},
         overflow::Overflow,
     },

@@ -1,12 +1,12 @@
 //! How much of the generated engine the co-simulation exercises: every line, and how many bits both ways.
 
-use nendo_hdl::{
-    config::Config,
-    sim::verilated::{Coverage, Options},
-};
+use nendo_hdl::sim::verilated::{Coverage, Options};
 use nendo_host::{board::Board, cosim::Lockstep, device::rtl::Rtl};
 use nendo_model::{
-    contract::numbers::{Inverse, Profile},
+    contract::{
+        config::Config,
+        numbers::{Inverse, Profile},
+    },
     testing,
 };
 use std::{collections::BTreeMap, path::Path};

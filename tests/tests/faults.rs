@@ -1,6 +1,6 @@
 //! Faults of the bus, one at a time, at every access in turn: each is noticed, and no result is wrong.
 
-use nendo_hdl::{config::Config, map::Reg, sim::verilated::Options};
+use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::{Board, BoardError},
     device::{Device, DeviceError, model::ModelDevice, rtl::Rtl},
@@ -8,7 +8,9 @@ use nendo_host::{
 };
 use nendo_model::{
     contract::{
+        config::Config,
         image::Image,
+        map::Reg,
         numbers::{Inverse, Profile},
     },
     scene::Scene,

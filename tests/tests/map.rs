@@ -1,8 +1,11 @@
 //! The map's Markdown, JSON and C header say the same, and the hardware does what they say.
 
-use nendo_hdl::{config::Config, design::Design, sim::verilated::Options};
+use nendo_hdl::{design::Design, sim::verilated::Options};
 use nendo_host::device::{Device, rtl::Rtl};
-use nendo_model::contract::numbers::{Inverse, Profile};
+use nendo_model::contract::{
+    config::Config,
+    numbers::{Inverse, Profile},
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

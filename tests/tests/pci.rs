@@ -1,10 +1,6 @@
 //! The card on a simulated PCI bus does what the engine behind AXI4-Lite does, to the bit.
 
-use nendo_hdl::{
-    config::Config,
-    map::{Map, Reg, Win},
-    sim::verilated::Options,
-};
+use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::{Board, Completion, selftest::selftest},
     device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
@@ -12,7 +8,9 @@ use nendo_host::{
 };
 use nendo_model::{
     contract::{
+        config::Config,
         image::Image,
+        map::{Map, Reg, Win},
         numbers::{Inverse, Profile},
     },
     scene::Scene,

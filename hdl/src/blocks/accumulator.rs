@@ -13,8 +13,9 @@
 //! of a value with a carry subtracts it. An item with `clear` puts zero in place of the sum; `old`, what was there
 //! before, comes out at stage 3. A sum that was never cleared is undefined.
 
-use super::ram::{READ_LATENCY, address_bits};
+use super::ram::READ_LATENCY;
 use crate::circuit::{Build, Module, Net};
+use nendo_model::contract::config::address_bits;
 
 /// How many items are on their way between an address and its word in memory.
 pub const LOOP: u32 = READ_LATENCY + 1;

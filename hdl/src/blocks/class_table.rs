@@ -11,15 +11,10 @@ use crate::{
     blocks::arith::shift_right,
     circuit::{Build, Module, Net},
 };
-use nendo_model::contract::{
-    image::ELEMENT_CLASSES,
-    numbers::{Constant, Rounding},
-};
+use nendo_model::contract::{image::ELEMENT_CLASSES, numbers::Rounding, words::ENTRY_BITS};
 
 /// Bits of a class number.
 pub const CLASS_BITS: u32 = ELEMENT_CLASSES.ilog2();
-/// Bits of an entry.
-pub const ENTRY_BITS: u32 = Constant::MANTISSA_BITS + 5;
 /// Clocks from a class to its entry.
 pub const LATENCY: u32 = 1;
 

@@ -9,6 +9,7 @@
 //! out undefined, on either port, and so is one that was never written.
 
 use crate::circuit::{Build, Module};
+use nendo_model::contract::config::address_bits;
 
 /// A memory of `depth` words.
 pub fn ram(bits: u32, depth: u64) -> Module {
@@ -35,11 +36,6 @@ pub fn ram(bits: u32, depth: u64) -> Module {
     b.output("a_q", &a);
     b.output("b_q", &q);
     b.finish()
-}
-
-/// Bits of an address into `depth` words.
-pub fn address_bits(depth: u64) -> u32 {
-    depth.next_power_of_two().ilog2().max(1)
 }
 
 /// Clocks from an address to its word.

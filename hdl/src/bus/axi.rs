@@ -11,10 +11,9 @@
 use super::with_engine;
 use crate::{
     circuit::{Build, Module, Net},
-    config::Config,
     engine::register_bus::bus_address_bits,
-    map::Map,
 };
+use nendo_model::contract::{config::Config, map::Map};
 
 /// SLVERR.
 const SLAVE_ERROR: i64 = 0b10;

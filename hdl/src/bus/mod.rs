@@ -13,12 +13,12 @@ pub mod serial;
 
 use crate::{
     circuit::{Build, Direction, Module, Net},
-    config::Config,
     engine::{
         engine,
         register_bus::{ANSWER, REQUEST},
     },
 };
+use nendo_model::contract::config::Config;
 
 use std::rc::Rc;
 

@@ -16,10 +16,9 @@ use super::{
 };
 use crate::{
     circuit::{Build, Module, Net},
-    config::Config,
     engine::register_bus::bus_address_bits,
-    map::Map,
 };
+use nendo_model::contract::{config::Config, map::Map};
 
 /// Bits of a frame that makes an access.
 pub const FRAME_BITS: u32 = 65;
@@ -109,11 +108,11 @@ pub fn serial(address_bits: u32) -> Module {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::sim::verilated::{Options, Sim};
+    use nendo_model::contract::{
         map::{MAGIC, Reg},
-        sim::verilated::{Options, Sim},
+        numbers::{Inverse, Profile},
     };
-    use nendo_model::contract::numbers::{Inverse, Profile};
 
     /// Sends a frame and returns what came back, as a host would.
     fn frame(sim: &mut Sim, bits: u32, content: u128) -> u64 {

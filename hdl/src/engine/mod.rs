@@ -16,18 +16,21 @@ pub mod sequencer;
 pub mod tem;
 
 use crate::{
-    blocks::ram::address_bits,
     circuit::{Build, Module, Net, Outputs},
-    config::Config,
     engine::{
         exchange::{exchange, hops},
         main_module::{Stages, main_module, widths},
         register_bus::{ANSWER, REQUEST, bus_address_bits, register_bus},
         sequencer::{Pauses, sequencer},
     },
-    map::{Access, Map, Way, Win},
 };
-use nendo_model::plan::cycles::Depths;
+use nendo_model::{
+    contract::{
+        config::{Config, address_bits},
+        map::{Access, Map, Way, Win},
+    },
+    plan::cycles::Depths,
+};
 use std::rc::Rc;
 
 /// The engine of a configuration. Its inputs are `reset_n` and a request ([`REQUEST`]), its outputs the request's

@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn it_synthesises_with_the_multipliers_the_contract_counts() {
-        use crate::{config::Config, resources::Multipliers};
+        use crate::resources::Multipliers;
+        use nendo_model::contract::config::Config;
         for profile in [Profile::Wide, Profile::Paper2005] {
             let found = synthesise(&mpm(profile), "synth_xilinx -family xc2v -flatten -top block");
             let expected = Multipliers::of(&Config::minimal(profile, Inverse::Table)).mpm;

@@ -7,9 +7,9 @@
 //! The first clock registers the request, the second what its address is, the third acts and answers; a read from a
 //! window answers in [`READ_CLOCKS`]. Everything the map does not allow is answered with an error and changes nothing.
 
-use crate::{
-    blocks::ram::address_bits,
-    circuit::{Build, Module, Net, State},
+use crate::circuit::{Build, Module, Net, State};
+use nendo_model::contract::{
+    config::address_bits,
     map::{Access, Map, Register, Way, When, Window},
 };
 

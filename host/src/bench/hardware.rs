@@ -1,7 +1,7 @@
 //! What the hardware would take: cycles of a step times the clock that a routed report supports.
 
 use super::Row;
-use nendo_hdl::{config::Config, resources::Memory, target::Target};
+use nendo_hdl::{resources::Memory, target::Target};
 use nendo_model::{
     contract::{
         image::Image,
@@ -34,7 +34,7 @@ pub(super) fn rows(folder: &Path, modules: u16, mesh: &str, scene: &Scene) -> Ve
     // The Verilated engine is tested to take exactly these.
     let plan = Schedule::of(&image, modules.into());
     let cycles = plan.cycles_per_step();
-    let memory = Memory::of(&Config::for_schedule(image.profile, image.inverse, &plan)).total();
+    let memory = Memory::of(&plan.config(image.profile, image.inverse)).total();
     let row = |target: Target| {
         let clock = routed_clock(folder, &target.name, modules);
         let note = match &clock {

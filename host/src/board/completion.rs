@@ -2,7 +2,7 @@
 
 use super::{Board, BoardError};
 use crate::device::{Device, Waited};
-use nendo_hdl::map::Reg;
+use nendo_model::contract::map::Reg;
 
 /// A wait ends when it has taken so many times what it should have.
 const PATIENCE: u64 = 10;

@@ -1,8 +1,10 @@
 //! What can be wrong with a board.
 
 use crate::device::DeviceError;
-use nendo_hdl::config::Config;
-use nendo_model::contract::numbers::{Inverse, Profile};
+use nendo_model::contract::{
+    config::Config,
+    numbers::{Inverse, Profile},
+};
 
 /// Why a device cannot be used as a board, or does not do what a board does.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@
 
 use super::BoardError;
 use crate::device::{Device, DeviceError, IdentityError};
-use nendo_hdl::map::{self, Reg};
+use nendo_model::contract::map::{self, Reg};
 
 /// How often a transfer is tried before the link is given up.
 pub(super) const ATTEMPTS: u32 = 3;

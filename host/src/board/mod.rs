@@ -15,13 +15,11 @@ pub use link::Link;
 
 use crate::device::{Device, DeviceError, identify};
 use layout::Layout;
-use nendo_hdl::{
-    config::Config,
-    map::{Map, Reg, Win, Window, command_word},
-};
 use nendo_model::{
     contract::{
+        config::Config,
         image::{Edge, Image, Particle, Write},
+        map::{Map, Reg, Win, Window, command_word},
         numbers::{Constant, Inverse, Profile},
         overflow::Overflow,
     },

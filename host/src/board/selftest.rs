@@ -5,9 +5,11 @@ use crate::{
     device::Device,
     engine::{BoardEngine, Engine},
 };
-use nendo_hdl::map::{Reg, Way, Win};
 use nendo_model::{
-    contract::image::{Image, ImageError},
+    contract::{
+        image::{Image, ImageError},
+        map::{Reg, Way, Win},
+    },
     scene::Scene,
     twin::engine::Model,
 };

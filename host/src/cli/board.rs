@@ -10,7 +10,7 @@ use crate::{
     engine::{self, EngineKind},
 };
 use anyhow::anyhow;
-use nendo_hdl::map::Map;
+use nendo_model::contract::map::Map;
 use serde_json::{Value, json};
 
 #[derive(clap::Subcommand, Debug)]
@@ -119,7 +119,7 @@ fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
     Ok(json!({
         "device": name,
         "config_hash": config.hash_text(),
-        "map_version": nendo_hdl::map::VERSION,
+        "map_version": nendo_model::contract::map::VERSION,
         "profile": config.profile,
         "inverse": config.inverse,
         "modules": config.modules,

@@ -11,11 +11,8 @@ use crate::{
     engine, progress,
 };
 use anyhow::{Context, anyhow};
-use nendo_hdl::{
-    config::Config,
-    sim::verilated::{Coverage, Options},
-};
-use nendo_model::contract::image::Image;
+use nendo_hdl::sim::verilated::{Coverage, Options};
+use nendo_model::contract::{config::Config, image::Image};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::{
     engine, interrupt,
 };
 use anyhow::anyhow;
-use nendo_hdl::map::Map;
+use nendo_model::contract::map::Map;
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::mpsc, time::Duration};
 

@@ -7,11 +7,14 @@ use super::{
 use crate::{engine, progress};
 use anyhow::anyhow;
 use nendo_hdl::{
-    config::Config,
     resources::{Memory, Multipliers, flip_flops, luts},
     target::{RoutedClock, Target},
 };
-use nendo_model::{contract::image::Image, plan::schedule::Schedule, scene::Scene};
+use nendo_model::{
+    contract::{config::Config, image::Image},
+    plan::schedule::Schedule,
+    scene::Scene,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 

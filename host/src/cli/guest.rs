@@ -17,8 +17,13 @@ use crate::{
     sys::machine,
 };
 use anyhow::{Context, anyhow};
-use nendo_hdl::map::{Map, Win};
-use nendo_model::{contract::image::Image, scene::Scene};
+use nendo_model::{
+    contract::{
+        image::Image,
+        map::{Map, Win},
+    },
+    scene::Scene,
+};
 use serde_json::{Value, json};
 use std::{
     fs,

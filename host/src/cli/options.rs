@@ -6,9 +6,11 @@ use crate::{
     device::DeviceSpec,
     engine::{EngineKind, EngineOptions, usual_inverse},
 };
-use nendo_hdl::config::Config;
 use nendo_model::{
-    contract::numbers::{Inverse, Profile},
+    contract::{
+        config::Config,
+        numbers::{Inverse, Profile},
+    },
     engine::{reference::Integrator, stability::Stability},
     scene::{BUILTIN_HELP, Scene},
 };

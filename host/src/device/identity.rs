@@ -1,11 +1,11 @@
 //! What a device says it is: the identity block at the start of the map.
 
 use super::DeviceError;
-use nendo_hdl::{
+use nendo_model::contract::{
     config::Config,
     map::{self, Reg},
+    numbers::{Inverse, Profile},
 };
-use nendo_model::contract::numbers::{Inverse, Profile};
 
 /// Why what answers is not an engine this program can use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

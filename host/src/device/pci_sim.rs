@@ -6,12 +6,14 @@
 use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     bus::pci::{config_space as space, pci_board},
-    config::Config,
-    map::{Map, Reg},
     sim::{
         pci::{Bus, Command, End, Inside, Master, Outcome, Transfer, Word},
         verilated::{Options, Sim},
     },
+};
+use nendo_model::contract::{
+    config::Config,
+    map::{Map, Reg},
 };
 
 /// Where the BAR is put.

@@ -3,9 +3,9 @@
 use super::{Device, DeviceError, Waited};
 use nendo_hdl::{
     bus::axi::axi_board,
-    config::Config,
     sim::verilated::{Options, PortId, Sim, VerilatedError},
 };
+use nendo_model::contract::config::Config;
 use std::path::{Path, PathBuf};
 
 /// Clocks after which an AXI transaction has failed.

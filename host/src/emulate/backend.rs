@@ -9,7 +9,8 @@ use crate::device::{
     Device, DeviceError, Waited,
     pci::dma::{BAR_BYTES as DMA_BYTES, Status},
 };
-use nendo_hdl::{bus::pci::config_space as space, map::Reg};
+use nendo_hdl::bus::pci::config_space as space;
+use nendo_model::contract::map::Reg;
 use std::{
     io,
     time::{Duration, Instant},

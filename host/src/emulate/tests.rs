@@ -5,11 +5,11 @@ use crate::{
     device::{model::ModelDevice, pci::dma::Status},
     sys::event,
 };
-use nendo_hdl::{
+use nendo_model::contract::{
     config::Config,
     map::{MAGIC, Map, Reg, Win, command_word},
+    numbers::{Inverse, Profile},
 };
-use nendo_model::contract::numbers::{Inverse, Profile};
 use proptest::prelude::*;
 use std::{io::Write, os::fd::AsRawFd, time::Duration};
 

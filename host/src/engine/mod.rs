@@ -19,9 +19,10 @@ use crate::{
         rtl::Rtl,
     },
 };
-use nendo_hdl::{config::Config, sim::verilated::Options};
+use nendo_hdl::sim::verilated::Options;
 use nendo_model::{
     contract::{
+        config::Config,
         image::{Image, ImageError},
         numbers::{Inverse, Profile, text},
         overflow::Overflow,
@@ -347,7 +348,7 @@ pub fn usual_inverse(profile: Profile) -> Inverse {
 
 /// The smallest hardware of so many modules that holds an image.
 pub fn config_for(image: &Image, modules: usize) -> Result<Config, OpenError> {
-    let config = Config::for_schedule(image.profile, image.inverse, &Schedule::of(image, modules));
+    let config = Schedule::of(image, modules).config(image.profile, image.inverse);
     let Config { particles, edges, .. } = config;
     if particles > Config::MAX_PARTICLES || edges > Config::MAX_EDGES {
         return Err(OpenError::TooLarge { particles, edges });

@@ -23,11 +23,13 @@ mod yosys;
 
 use crate::output::write_whole;
 use nendo_hdl::{
-    config::Config,
     design::{self, Design},
     target::{Flow, Target},
 };
-use nendo_model::contract::numbers::{Inverse, Profile};
+use nendo_model::contract::{
+    config::Config,
+    numbers::{Inverse, Profile},
+};
 use stages::Stages;
 use std::path::{Path, PathBuf};
 

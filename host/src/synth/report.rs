@@ -1,10 +1,8 @@
 //! The result of a run: what `nendo synth --json` prints and `bitstreams/<target>/report.json` keeps.
 
 use super::{cells::Used, stages::Stage, timing::Step};
-use nendo_hdl::{
-    config::Config,
-    target::{Flow, Target},
-};
+use nendo_hdl::target::{Flow, Target};
+use nendo_model::contract::config::Config;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt::Write};
 

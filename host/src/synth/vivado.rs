@@ -4,7 +4,8 @@
 //! Vivado.
 
 use super::{Job, Report, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
-use nendo_hdl::{engine::register_bus::bus_address_bits, map::Map};
+use nendo_hdl::engine::register_bus::bus_address_bits;
+use nendo_model::contract::map::Map;
 
 /// The script, for any board.
 const SCRIPT: &str = include_str!("../../../bitstreams/vivado.tcl");

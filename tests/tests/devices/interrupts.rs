@@ -1,14 +1,16 @@
 //! The interrupt, and runs that are waited for by it.
 
 use super::{MINIMAL, on_every_device, press};
-use nendo_hdl::map::Reg;
 use nendo_host::{
     board::{Board, BoardError, Completion},
     device::{Device, DeviceError, Waited, model::ModelDevice},
     engine::{BoardEngine, Engine},
 };
 use nendo_model::{
-    contract::numbers::{Inverse, Profile},
+    contract::{
+        map::Reg,
+        numbers::{Inverse, Profile},
+    },
     twin::engine::Model,
 };
 

@@ -3,7 +3,7 @@
 mod interrupts;
 mod registers;
 
-use nendo_hdl::{config::Config, sim::verilated::Options};
+use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::{Board, BoardError, selftest::selftest},
     device::{
@@ -17,6 +17,7 @@ use nendo_host::{
 };
 use nendo_model::{
     contract::{
+        config::Config,
         image::Image,
         numbers::{Inverse, Profile},
     },

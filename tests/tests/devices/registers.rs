@@ -1,18 +1,18 @@
 //! Registers and windows, access by access.
 
 use super::{MINIMAL, THREE, on_every_device};
-use nendo_hdl::{
-    config::Config,
-    map::{Access, Map, Reg, Way, command_word},
-    sim::verilated::Options,
-};
+use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::Board,
     device::{Device, model::ModelDevice, rtl::Rtl},
     engine::{BoardEngine, Engine},
 };
 use nendo_model::{
-    contract::numbers::{Inverse, Profile},
+    contract::{
+        config::Config,
+        map::{Access, Map, Reg, Way, command_word},
+        numbers::{Inverse, Profile},
+    },
     testing::{images_of, runner, sample},
     twin::engine::Model,
 };
@@ -31,7 +31,7 @@ fn ops(map: &Map) -> impl Strategy<Value = Vec<Op>> + use<> {
     // Whether it runs, and for how long, is a matter of time, which the two count differently.
     let quiet = registers.into_iter().filter(|&a| a != Reg::Command.address() && a != Reg::Status.address());
     let quiet: Vec<u32> = quiet.collect();
-    let words = |w: &nendo_hdl::map::Window| {
+    let words = |w: &nendo_model::contract::map::Window| {
         let (base, length, span) = (w.base, 4 * w.items * w.stride, map.module_span);
         (0..w.modules).map(move |m| base + m * span).map(move |from| (from, from + length))
     };

@@ -21,10 +21,9 @@ pub use target::pci_target;
 use super::with_engine;
 use crate::{
     circuit::{Build, Module},
-    config::Config,
     engine::register_bus::READ_CLOCKS,
-    map::Map,
 };
+use nendo_model::contract::{config::Config, map::Map};
 
 /// Clocks from FRAME# to the first data that the standard allows (PCI 2.2, 3.5.1.1).
 pub const INITIAL_LATENCY: u32 = 16;

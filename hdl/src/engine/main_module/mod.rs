@@ -26,19 +26,22 @@ pub use stages::Stages;
 use crate::{
     blocks::{
         accumulator::accumulator,
-        class_table::{CLASS_BITS, ENTRY_BITS},
-        ram::{READ_LATENCY, address_bits, ram},
+        class_table::CLASS_BITS,
+        ram::{READ_LATENCY, ram},
     },
     circuit::{Build, Module, Net, Outputs},
-    config::Config,
     engine::{
         exchange::Widths,
         mpm::{self, mpm},
         tem::{self, TABLES, TemLatency, tem},
     },
-    map::{Map, Win},
 };
-use nendo_model::contract::overflow::Source;
+use nendo_model::contract::{
+    config::{Config, address_bits},
+    map::{Map, Win},
+    overflow::Source,
+    words::ENTRY_BITS,
+};
 use stages::SLOT;
 use std::rc::Rc;
 use words::{complemented, cut, fields, joined, operands, slot_field, thirds, three};

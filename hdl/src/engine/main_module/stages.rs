@@ -2,14 +2,13 @@
 
 use crate::{
     blocks::{accumulator::LOOP, ram::READ_LATENCY},
-    config::Config,
     engine::{
         exchange::hops,
         mpm::{self, mpm},
         tem::{TemLatency, tem},
     },
 };
-use nendo_model::plan::cycles::Depths;
+use nendo_model::{contract::config::Config, plan::cycles::Depths};
 
 /// The stage of a slot's word, and of its request to the exchange.
 pub(super) const SLOT: u32 = READ_LATENCY;

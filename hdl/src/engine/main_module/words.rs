@@ -1,10 +1,10 @@
 //! The words of a main module's memories, and their parts.
 
-use crate::{
-    circuit::{Build, Net},
+use crate::circuit::{Build, Net};
+use nendo_model::contract::{
     map::{Map, Win},
+    numbers::State,
 };
-use nendo_model::contract::numbers::State;
 
 /// The fields of a memory word, in the map's order.
 pub(super) fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {

@@ -22,10 +22,13 @@ mod length_rate;
 mod square;
 
 use crate::{
-    blocks::class_table::{self, CLASS_BITS, ENTRY_BITS},
+    blocks::class_table::{self, CLASS_BITS},
     circuit::{Build, Module, Net},
 };
-use nendo_model::contract::numbers::{Inverse, LawForm, Profile};
+use nendo_model::contract::{
+    numbers::{Inverse, LawForm, Profile},
+    words::ENTRY_BITS,
+};
 use std::rc::Rc;
 
 /// The three tables of element constants, by their place in the law.

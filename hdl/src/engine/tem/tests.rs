@@ -209,7 +209,8 @@ fn table3() {
 
 #[test]
 fn it_synthesises_with_the_multipliers_the_contract_counts() {
-    use crate::{config::Config, resources::Multipliers};
+    use crate::resources::Multipliers;
+    use nendo_model::contract::config::Config;
     let (profile, inverse) = (Profile::Wide, Inverse::Table);
     let found = synthesise(&tem(profile, inverse), "synth_xilinx -family xc2v -flatten -top block");
     let expected = Multipliers::of(&Config::minimal(profile, inverse)).tem;

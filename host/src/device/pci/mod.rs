@@ -9,7 +9,7 @@ mod vfio;
 
 use super::{Device, DeviceError, Waited, identity::identify, spec::PciAddress};
 use crate::sys::{self, mapping::Mapping};
-use nendo_hdl::map::{Map, Reg};
+use nendo_model::contract::map::{Map, Reg};
 use std::{
     fs::{File, OpenOptions},
     io,

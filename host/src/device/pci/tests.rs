@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::device::{IdentityError, spec::PciAddress};
-use nendo_hdl::{
+use nendo_model::contract::{
     config::Config,
     map::{Access, Register},
+    numbers::{Inverse, Profile},
 };
-use nendo_model::contract::numbers::{Inverse, Profile};
 use proptest::prelude::*;
 use std::{fs, os::unix::fs::PermissionsExt};
 

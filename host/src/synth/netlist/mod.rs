@@ -11,8 +11,11 @@ mod traffic;
 
 use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write};
 use crate::{board::Board, device::rtl::Rtl};
-use nendo_hdl::{config::Config, sim::verilated::Options};
-use nendo_model::{contract::image::Image, scene::Scene};
+use nendo_hdl::sim::verilated::Options;
+use nendo_model::{
+    contract::{config::Config, image::Image},
+    scene::Scene,
+};
 use std::path::PathBuf;
 
 pub use edif::{EdifError, to_verilog};

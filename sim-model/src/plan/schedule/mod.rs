@@ -22,7 +22,12 @@
 mod edges;
 
 use crate::{
-    contract::image::Image,
+    contract::{
+        config::Config,
+        image::Image,
+        numbers::{Inverse, Profile},
+        words::MAX_ADVANCE,
+    },
     mesh::Vec3,
     plan::{
         cycles::Depths,
@@ -32,8 +37,6 @@ use crate::{
 use edges::place_edges;
 use rayon::prelude::*;
 
-/// The most ranks an owner may be further than the one before: what a slot's word has room for.
-pub const MAX_ADVANCE: u32 = 7;
 /// How many more edges between two groups one of them may own; which is better depends on the mesh.
 const LEADS: [i64; 2] = [4, 64];
 
@@ -65,6 +68,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// The smallest engine that holds it.
+    pub fn config(&self, profile: Profile, inverse: Inverse) -> Config {
+        Config { modules: self.modules.len() as u64, ..Config::minimal(profile, inverse) }
+            .holding(self.particles.into(), self.slots().into())
+    }
+
     /// Plans a mesh's step on so many modules: several ways to sweep over the blocks, and the shortest plan.
     pub fn new(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
         let blocks = Blocks::new(points, edges, modules);

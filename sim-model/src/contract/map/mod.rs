@@ -9,17 +9,12 @@ mod text;
 
 pub use names::{Reg, Win};
 
-use crate::{
-    blocks::{class_table::ENTRY_BITS, ram::address_bits},
-    config::Config,
-};
-use nendo_model::{
-    contract::{
-        image::{ELEMENT_CLASSES, MASS_CLASSES},
-        numbers::{Inverse, Profile, State},
-        overflow::Source,
-    },
-    plan::schedule::MAX_ADVANCE,
+use super::{
+    config::{Config, address_bits},
+    image::{ELEMENT_CLASSES, MASS_CLASSES},
+    numbers::{Inverse, Profile, State},
+    overflow::Source,
+    words::{ENTRY_BITS, MAX_ADVANCE},
 };
 use serde::Serialize;
 

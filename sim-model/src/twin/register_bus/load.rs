@@ -1,16 +1,17 @@
 //! What a run begins with: the memories as an image.
 
-use super::{ModelDevice, Run, Slot, constant};
-use nendo_hdl::{config::Config, map::Reg};
-use nendo_model::{
+use super::{RegisterModel, Run, Slot, constant};
+use crate::{
     contract::{
+        config::Config,
         image::{Constants, Edge, ElementConstants, Image},
+        map::Reg,
         scaling::Scaling,
     },
     twin::engine::Model,
 };
 
-impl ModelDevice {
+impl RegisterModel {
     /// What the slots in use say, if they name particles in use only, and each module moves all it has: the hardware
     /// would compute with whatever else there is; here there is nothing.
     pub(super) fn load(&self) -> Option<Run> {

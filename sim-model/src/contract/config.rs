@@ -1,16 +1,18 @@
 //! What is built: number contract, inverse form and memory sizes.
 
-use nendo_model::{
-    contract::{
-        digest::hex_digest,
-        numbers::{Inverse, Profile},
-    },
-    plan::schedule::Schedule,
+use super::{
+    digest::hex_digest,
+    numbers::{Inverse, Profile},
 };
 use serde::Serialize;
 
 /// Words of a block memory as the engine counts them: 1024 of 18 bits.
 pub const BLOCK_WORDS: u64 = 1024;
+
+/// Bits of an address into `depth` words.
+pub fn address_bits(depth: u64) -> u32 {
+    depth.next_power_of_two().ilog2().max(1)
+}
 
 /// A configuration of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -51,12 +53,6 @@ impl Config {
         Self { particles, edges, ..self }
     }
 
-    /// The smallest memories that hold a schedule.
-    pub fn for_schedule(profile: Profile, inverse: Inverse, schedule: &Schedule) -> Self {
-        Self { modules: schedule.modules.len() as u64, ..Self::minimal(profile, inverse) }
-            .holding(schedule.particles.into(), schedule.slots().into())
-    }
-
     /// Its modules and what each holds, for people.
     pub fn modules_text(&self) -> String {
         let Self { modules, particles, edges, .. } = self;
@@ -66,7 +62,7 @@ impl Config {
 
     /// A number that tells configurations apart: everything a host relies on, and the map's version.
     pub fn hash(&self) -> u64 {
-        let words = (self.profile.numbers(), crate::map::VERSION);
+        let words = (self.profile.numbers(), crate::contract::map::VERSION);
         let Self { profile, inverse, modules, particles, edges, .. } = self;
         let text = format!("{profile}|{inverse}|{modules}|{particles}|{edges}|{words:?}");
         u64::from_str_radix(&hex_digest(text.as_bytes())[..16], 16).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The model behind the register map: a board in software.
+//! The engine behind its register port: a board in software.
 //!
 //! Written from the map, not from the hardware: registers, windows, commands and errors as the map describes
 //! them, the computation by the bit-accurate engine. Time is counted in clocks: an access takes a few, a step
@@ -6,13 +6,13 @@
 
 mod load;
 
-use super::{Device, DeviceError, Waited};
-use nendo_hdl::{
-    config::Config,
-    map::{Access, Map, Reg, Register, Way, When, Win, Window},
-};
-use nendo_model::{
-    contract::{image::Particle, numbers::Constant},
+use crate::{
+    contract::{
+        config::Config,
+        image::Particle,
+        map::{Access, Map, Reg, Register, Way, When, Win, Window},
+        numbers::Constant,
+    },
     plan::cycles::Depths,
     twin::engine::Model,
 };
@@ -66,7 +66,7 @@ struct Run {
 }
 
 /// A board in software.
-pub struct ModelDevice {
+pub struct RegisterModel {
     map: Map,
     threads: usize,
     clock: u64,
@@ -87,7 +87,7 @@ pub struct ModelDevice {
     halfway: Option<Vec<(usize, Particle)>>,
 }
 
-impl ModelDevice {
+impl RegisterModel {
     /// A board of a configuration, computing on so many threads.
     pub fn new(config: &Config, threads: usize) -> Self {
         let Config { modules, particles, edges, .. } = *config;
@@ -98,8 +98,8 @@ impl ModelDevice {
             clock: 0,
             registers: HashMap::new(),
             stage: [0; 2],
-            elements: vec![[Constant::default(); 3]; nendo_model::contract::image::ELEMENT_CLASSES],
-            masses: vec![Constant::default(); nendo_model::contract::image::MASS_CLASSES],
+            elements: vec![[Constant::default(); 3]; crate::contract::image::ELEMENT_CLASSES],
+            masses: vec![Constant::default(); crate::contract::image::MASS_CLASSES],
             particles: vec![Particle::default(); particles],
             slots: vec![Slot::default(); slots],
             display: vec![[0; 3]; particles],
@@ -126,7 +126,7 @@ impl ModelDevice {
     }
 
     /// Lets time pass: steps end, the engine becomes idle.
-    fn advance(&mut self, clocks: u64) {
+    pub fn advance(&mut self, clocks: u64) {
         self.clock += clocks;
         loop {
             match std::mem::replace(&mut self.activity, Activity::Idle) {
@@ -407,46 +407,48 @@ fn constant(word: u32) -> Constant {
     Constant { mantissa: i32::from(word as u16 as i16), shift: word >> 16 & 31 }
 }
 
-impl Device for ModelDevice {
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+/// An access the engine answers with an error; it changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused;
+
+impl RegisterModel {
+    /// Reads the word at a byte address, of which the lowest two bits are not looked at.
+    pub fn read(&mut self, address: u32) -> Result<u32, Refused> {
         self.advance(ACCESS_CLOCKS);
-        let (asked, address) = (address, address & !3);
-        let value = self.read_word(address).ok_or(DeviceError::Refused { address: asked, write: false })?;
+        let address = address & !3;
+        let value = self.read_word(address).ok_or(Refused)?;
         self.sum([Reg::ReadSumLow, Reg::ReadSumHigh], address, value);
         Ok(value)
     }
 
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+    /// Writes the word at a byte address.
+    pub fn write(&mut self, address: u32, value: u32) -> Result<(), Refused> {
         self.advance(ACCESS_CLOCKS);
-        let (asked, address) = (address, address & !3);
-        self.write_word(address, value).ok_or(DeviceError::Refused { address: asked, write: true })?;
+        let address = address & !3;
+        self.write_word(address, value).ok_or(Refused)?;
         self.sum([Reg::WriteSumLow, Reg::WriteSumHigh], address, value);
         Ok(())
     }
 
-    fn pause(&mut self, clocks: u64) {
-        self.advance(clocks);
+    /// Whether the interrupt line is asserted.
+    pub fn interrupt(&self) -> bool {
+        self.get(Reg::Interrupt) & self.get(Reg::InterruptEnable) == 1
     }
 
-    fn wait_interrupt(&mut self, clocks: u64) -> Result<Waited, DeviceError> {
+    /// Lets time pass until the interrupt line is asserted, or so many clocks have passed, or nothing will assert it;
+    /// whether it is asserted.
+    pub fn wait_interrupt(&mut self, clocks: u64) -> bool {
         let end = self.clock.saturating_add(clocks);
-        let asserted = |model: &Self| model.get(Reg::Interrupt) & model.get(Reg::InterruptEnable) == 1;
-        // While it is idle, nothing will assert it.
-        while !asserted(self) && !self.idle() && self.clock < end {
+        while !self.interrupt() && !self.idle() && self.clock < end {
             self.advance(LOOK_CLOCKS.min(end - self.clock));
         }
-        Ok(if asserted(self) { Waited::Came } else { Waited::TimedOut })
+        self.interrupt()
     }
 
-    fn reset(&mut self) -> Result<(), DeviceError> {
-        // As the hardware's reset: what is running stops, memories and most registers keep their contents.
+    /// As the hardware's reset: what is running stops, memories and most registers keep their contents.
+    pub fn reset(&mut self) {
         self.registers.retain(|register, _| !register.is_reset());
         self.activity = Activity::Idle;
         self.halfway = None;
-        Ok(())
-    }
-
-    fn name(&self) -> String {
-        "model".to_owned()
     }
 }
