@@ -78,7 +78,7 @@ pub struct Report {
 
 /// The points to touch where none are chosen: some that the scene pushes, or else the last particle.
 pub fn default_points(scene: &Scene) -> Vec<u32> {
-    let mut points: Vec<u32> = scene.forces.iter().flat_map(|f| f.particles.clone()).collect();
+    let mut points: Vec<u32> = scene.loads.iter().flat_map(|f| f.particles.clone()).collect();
     points.sort_unstable();
     points.dedup();
     points.truncate(8);

@@ -28,7 +28,7 @@ pub mod force;
 mod machine;
 pub mod mesh;
 pub mod plan;
-mod reader;
+pub mod reader;
 pub mod scene;
 #[cfg(feature = "testing")]
 pub mod testing;

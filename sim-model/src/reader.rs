@@ -1,22 +1,57 @@
 //! Typed access to a TOML document in which every complaint knows its line.
 
-use crate::{mesh::Vec3, scene::SceneError};
+use crate::mesh::Vec3;
 use std::ops::Range;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
+/// Why a scene cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SceneError {
+    /// The file cannot be read.
+    #[error("{path}: {reason}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system says, and what to try.
+        reason: String,
+    },
+    /// Something in the file is wrong.
+    #[error("{origin}:{line}:{column}: {message}")]
+    Invalid {
+        /// The file.
+        origin: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong and what to try.
+        message: String,
+    },
+    /// A `box:` name that cannot be made.
+    #[error("scene `{name}`: {reason}")]
+    Builtin {
+        /// The name given.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
 /// The text of a file and its name.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) origin: &'a str,
-    pub(super) text: &'a str,
+pub struct Source<'a> {
+    /// The name, for messages.
+    pub origin: &'a str,
+    /// All of it.
+    pub text: &'a str,
 }
 
 impl Source<'_> {
     /// An error at a place in the text.
-    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SceneError {
+    pub fn error(&self, span: Range<usize>, message: impl Into<String>) -> SceneError {
         let before = &self.text[..self.text.floor_char_boundary(span.start.min(self.text.len()))];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
@@ -26,7 +61,7 @@ impl Source<'_> {
 
 /// A value and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'a> {
+pub struct Value<'a> {
     source: Source<'a>,
     /// How messages name it, e.g. `materials.dough.k1`.
     name: &'a str,
@@ -34,7 +69,8 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn error(&self, message: impl Into<String>) -> SceneError {
+    /// An error at this place.
+    pub fn error(&self, message: impl Into<String>) -> SceneError {
         self.source.error(self.value.span(), message)
     }
 
@@ -52,7 +88,7 @@ impl<'a> Value<'a> {
     }
 
     /// A number, infinities allowed.
-    pub(super) fn number_or_inf(&self) -> Result<f64, SceneError> {
+    pub fn number_or_inf(&self) -> Result<f64, SceneError> {
         let parsed = match self.value.get_ref() {
             DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
             DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64),
@@ -66,7 +102,7 @@ impl<'a> Value<'a> {
     }
 
     /// A finite number.
-    pub(super) fn number(&self) -> Result<f64, SceneError> {
+    pub fn number(&self) -> Result<f64, SceneError> {
         let n = self.number_or_inf()?;
         if n.is_finite() {
             Ok(n)
@@ -76,13 +112,13 @@ impl<'a> Value<'a> {
     }
 
     /// A positive finite number.
-    pub(super) fn positive(&self) -> Result<f64, SceneError> {
+    pub fn positive(&self) -> Result<f64, SceneError> {
         let n = self.number()?;
         if n > 0.0 { Ok(n) } else { Err(self.error(format!("`{}` must be positive, not {n}", self.name))) }
     }
 
     /// A number from 0 to 2^32 - 1.
-    pub(super) fn index(&self) -> Result<u32, SceneError> {
+    pub fn index(&self) -> Result<u32, SceneError> {
         match self.value.get_ref() {
             DeValue::Integer(i) => u32::from_str_radix(i.as_str(), i.radix()).ok(),
             _ => None,
@@ -90,38 +126,44 @@ impl<'a> Value<'a> {
         .ok_or_else(|| self.wrong("a whole number, zero or more"))
     }
 
-    pub(super) fn string(&self) -> Result<&'a str, SceneError> {
+    /// A string.
+    pub fn string(&self) -> Result<&'a str, SceneError> {
         match self.value.get_ref() {
             DeValue::String(s) => Ok(s.as_ref()),
             _ => Err(self.wrong("a string")),
         }
     }
 
-    pub(super) fn flag(&self) -> Result<bool, SceneError> {
+    /// True or false.
+    pub fn flag(&self) -> Result<bool, SceneError> {
         match self.value.get_ref() {
             DeValue::Boolean(b) => Ok(*b),
             _ => Err(self.wrong("true or false")),
         }
     }
 
-    pub(super) fn is_string(&self) -> bool {
+    /// Whether it is a string.
+    pub fn is_string(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::String(_))
     }
 
-    pub(super) fn is_table(&self) -> bool {
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::Table(_))
     }
 
     /// The file it stands in.
-    pub(super) fn origin(&self) -> &'a str {
+    pub fn origin(&self) -> &'a str {
         self.source.origin
     }
 
-    pub(super) fn is_array(&self) -> bool {
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::Array(_))
     }
 
-    pub(super) fn array(&self) -> Result<impl Iterator<Item = Value<'a>> + use<'a>, SceneError> {
+    /// The items of an array.
+    pub fn array(&self) -> Result<impl Iterator<Item = Value<'a>> + use<'a>, SceneError> {
         match self.value.get_ref() {
             DeValue::Array(items) => {
                 let (source, name) = (self.source, self.name);
@@ -152,22 +194,22 @@ impl<'a> Value<'a> {
     }
 
     /// Three finite numbers.
-    pub(super) fn vec3(&self) -> Result<Vec3, SceneError> {
+    pub fn vec3(&self) -> Result<Vec3, SceneError> {
         self.fixed_array::<f64, 3>("three numbers", Self::number).map(Vec3::from)
     }
 
     /// Three numbers, infinities allowed.
-    pub(super) fn vec3_or_inf(&self) -> Result<Vec3, SceneError> {
+    pub fn vec3_or_inf(&self) -> Result<Vec3, SceneError> {
         self.fixed_array::<f64, 3>("three numbers", Self::number_or_inf).map(Vec3::from)
     }
 
     /// `N` whole numbers.
-    pub(super) fn indices<const N: usize>(&self) -> Result<[u32; N], SceneError> {
+    pub fn indices<const N: usize>(&self) -> Result<[u32; N], SceneError> {
         self.fixed_array(&format!("{N} whole numbers"), Self::index)
     }
 
     /// A table with no other keys than these.
-    pub(super) fn table(&self, keys: &'static [&'static str]) -> Result<Table<'a>, SceneError> {
+    pub fn table(&self, keys: &'static [&'static str]) -> Result<Table<'a>, SceneError> {
         match self.value.get_ref() {
             DeValue::Table(entries) => Table::new(self.source, self.name, self.value.span(), entries, keys),
             _ => Err(self.wrong("a table")),
@@ -175,7 +217,7 @@ impl<'a> Value<'a> {
     }
 
     /// A table with free keys: each with its value.
-    pub(super) fn entries(&self) -> Result<Vec<(&'a str, Value<'a>)>, SceneError> {
+    pub fn entries(&self) -> Result<Vec<(&'a str, Value<'a>)>, SceneError> {
         match self.value.get_ref() {
             DeValue::Table(entries) => {
                 let source = self.source;
@@ -194,7 +236,7 @@ impl<'a> Value<'a> {
 
 /// A table whose keys are known.
 #[derive(Clone)]
-pub(super) struct Table<'a> {
+pub struct Table<'a> {
     source: Source<'a>,
     name: &'a str,
     span: Range<usize>,
@@ -203,7 +245,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// Refuses keys that are not in `keys`.
-    pub(super) fn new(
+    pub fn new(
         source: Source<'a>,
         name: &'a str,
         span: Range<usize>,
@@ -225,16 +267,19 @@ impl<'a> Table<'a> {
         Ok(Self { source, name, span, entries })
     }
 
-    pub(super) fn error(&self, message: impl Into<String>) -> SceneError {
+    /// An error at this table.
+    pub fn error(&self, message: impl Into<String>) -> SceneError {
         self.source.error(self.span.clone(), message)
     }
 
-    pub(super) fn get(&self, key: &'static str) -> Option<Value<'a>> {
+    /// The value of a key, if it is there.
+    pub fn get(&self, key: &'static str) -> Option<Value<'a>> {
         let value = self.entries.iter().find(|(k, _)| k.get_ref() == key)?.1;
         Some(Value { source: self.source, name: key, value })
     }
 
-    pub(super) fn need(&self, key: &'static str) -> Result<Value<'a>, SceneError> {
+    /// The value of a key that must be there.
+    pub fn need(&self, key: &'static str) -> Result<Value<'a>, SceneError> {
         self.get(key).ok_or_else(|| {
             let place =
                 if self.name.is_empty() { "the scene".to_owned() } else { format!("`{}`", self.name) };
@@ -243,7 +288,7 @@ impl<'a> Table<'a> {
     }
 
     /// The value of an optional key, read by `read`.
-    pub(super) fn optional<T>(
+    pub fn optional<T>(
         &self,
         key: &'static str,
         read: impl Fn(&Value<'a>) -> Result<T, SceneError>,
@@ -251,8 +296,17 @@ impl<'a> Table<'a> {
         self.get(key).map(|v| read(&v)).transpose()
     }
 
+    /// A finite number that is not negative; zero where the key is absent.
+    pub fn zero_or_more(&self, key: &'static str) -> Result<f64, SceneError> {
+        let Some(value) = self.get(key) else { return Ok(0.0) };
+        match value.number()? {
+            n if n >= 0.0 => Ok(n),
+            n => Err(value.error(format!("`{key}` must be zero or more, not {n}"))),
+        }
+    }
+
     /// The tables of an optional array of tables.
-    pub(super) fn tables(
+    pub fn tables(
         &self,
         key: &'static str,
         keys: &'static [&'static str],

@@ -5,9 +5,9 @@ use nendo_model::{
         cpu::{Cpu, CpuError},
         reference::{Integrator, Reference},
     },
-    force::material::Material,
+    force::Material,
     mesh::{Mesh, Vec3},
-    scene::{Force, Motion, NamedMaterial, Scene, Support},
+    scene::{Load, Motion, NamedMaterial, Scene, Support},
 };
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
         let hash = |k: usize| (seed ^ k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let pick = |k: usize, one_in: u64| hash(k).is_multiple_of(one_in);
         let soft = Material { k1: 90.0, c1: 5.0, c2: f64::INFINITY };
-        scene.materials.push(NamedMaterial { name: "soft".to_owned(), material: soft });
+        scene.materials.push(NamedMaterial::plain("soft", soft));
         scene.motions = vec![Motion { frames: vec![(0.01, target), (0.03, Vec3::zeros())] }];
         scene.gravity = gravity;
         let count = scene.mesh.particles.len();
@@ -72,13 +72,13 @@ fn scenes() -> impl Strategy<Value = Scene> {
             scene.edge_material[k] = u16::from(pick(k, 4));
             scene.extension[k] = (k % 7) as f64 * 1e-3;
         }
-        let force = |(number, (force, from, length)): (usize, (Vec3, f64, f64))| Force {
+        let force = |(number, (force, from, length)): (usize, (Vec3, f64, f64))| Load {
             particles: (0..count as u32).filter(|k| pick(*k as usize + number, 5)).collect(),
             force,
             from,
             to: from + length,
         };
-        scene.forces = loads.into_iter().enumerate().map(force).collect();
+        scene.loads = loads.into_iter().enumerate().map(force).collect();
         scene
     })
 }
@@ -139,7 +139,7 @@ fn cube9_over_30_seconds() {
 #[test]
 fn small_increments_are_not_lost() {
     let mut scene = Scene::open("box:2x2x2").unwrap();
-    scene.forces.clear();
+    scene.loads.clear();
     let crawl = 5e-8;
     scene.velocity.iter_mut().for_each(|v| *v = Vec3::new(crawl, 0.0, 0.0));
     let mut engine = Cpu::new(&scene, 1).unwrap();
@@ -195,7 +195,7 @@ fn what_f32_cannot_hold_is_refused() {
     assert!(matches!(refused(|scene| scene.mass[3] = 1e60), CpuError::Range { .. }));
     assert!(matches!(refused(|scene| scene.velocity[3].y = 1e60), CpuError::Range { .. }));
     assert!(matches!(refused(|scene| scene.extension[2] = 1e60), CpuError::Range { .. }));
-    assert!(matches!(refused(|scene| scene.forces[0].force.x = 1e60), CpuError::Range { .. }));
+    assert!(matches!(refused(|scene| scene.loads[0].force.x = 1e60), CpuError::Range { .. }));
     let text = refused(|scene| scene.mass[3] = 1e60).to_string();
     assert!(text.contains("particle 3") && text.contains("f64"), "{text}");
 }

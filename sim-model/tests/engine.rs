@@ -7,9 +7,9 @@ use nendo_model::{
         overflow::Overflow,
     },
     engine::reference::{Integrator, Reference},
-    force::material::Material,
+    force::Material,
     mesh::Vec3,
-    scene::{Force, Motion, Scene, Support},
+    scene::{Load, Motion, Scene, Support},
     testing,
     twin::engine::Model,
 };
@@ -142,7 +142,7 @@ fn table3_through_the_engine() {
 fn truncating_arithmetic_drifts() {
     let drift = |profile| {
         let mut scene = Scene::open("cube9").unwrap();
-        scene.forces.clear();
+        scene.loads.clear();
         let mut engine = Model::new(Image::new(&scene, profile, Inverse::Cordic).unwrap(), 1);
         engine.advance(1000);
         engine.positions().iter().map(|p| p.sum()).sum::<f64>() / 729.0
@@ -151,7 +151,7 @@ fn truncating_arithmetic_drifts() {
     assert!(drift(Profile::Wide).abs() < 1e-9);
     // At rest nothing is truncated; a push shows it.
     let mut scene = Scene::open("cube9").unwrap();
-    scene.forces.clear();
+    scene.loads.clear();
     scene
         .velocity
         .iter_mut()
@@ -178,8 +178,8 @@ fn three_kinds_of_object_in_fixed_point() {
         scene.mass[1] = 0.01;
         scene.step = 1e-4;
         scene.duration = 2.0;
-        scene.forces =
-            vec![Force { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
+        scene.loads =
+            vec![Load { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
         let mut engine = Model::new(Image::new(&scene, Profile::Wide, Inverse::Table).unwrap(), 1);
         let place = |e: &Model| e.positions()[1].x - 10.0;
         engine.advance(scene.steps_for(time));
@@ -216,7 +216,7 @@ fn nearly_elastic_objects_stay_accurate() {
 fn moved_particles_arrive_and_pinned_ones_stay() {
     for profile in [Profile::Paper2005, Profile::Wide] {
         let mut scene = Scene::open("box:3x3x3").unwrap();
-        scene.forces.clear();
+        scene.loads.clear();
         scene.support[0] = Support::Pinned;
         scene.velocity[0] = Vec3::x();
         scene.support[26] = Support::Moved(0);

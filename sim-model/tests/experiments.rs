@@ -170,7 +170,7 @@ fn a_roller_makes_dough_thin_and_wide() {
     let before = sides(&scene.mesh.particles);
     let ratio = |at: &[Vec3]| -> [f64; 3] { std::array::from_fn(|k| sides(at)[k] / before[k]) };
     let mut alone = scene.clone();
-    alone.added.boundaries.truncate(1);
+    alone.forces.contact.as_mut().unwrap().boundaries.truncate(1);
     let (rolled, lain) = (ratio(&at), ratio(&run(&alone, scene.duration)));
     let middle = at.iter().map(|p| p.x).sum::<f64>() / at.len() as f64;
     println!("length, width, thickness times {rolled:?}; without the roller {lain:?}; {middle} m past it");
@@ -195,7 +195,7 @@ fn regions_of_one_object_do_not_go_into_each_other() {
         (0..at.len()).filter(|&p| scene.mesh.triangles.iter().any(|t| inside(p, t))).count()
     };
     let mut ghost = scene.clone();
-    ghost.added.surfaces = false;
+    ghost.forces.contact.as_mut().unwrap().surfaces = false;
     let (pressed, through) = (run(&scene, 7.5), run(&ghost, 7.5));
     let tips =
         |at: &[Vec3]| at.iter().zip(&scene.mesh.particles).map(|(a, b)| (a - b).x.abs()).fold(0.0, f64::max);

@@ -3,18 +3,20 @@
 use nendo_model::{
     engine::cpu::Cpu,
     force::{
+        Acting,
         contact::{
+            Contacts,
             law::Contact,
             pairs::Pairs,
             wall::{Boundary, Shape},
         },
-        link::Link,
+        link::{Link, Links},
         real::{Real, Vector, vector},
         topology::{Preserve, Topology},
         volume::{Per, Pressure, Volume},
     },
     mesh::{Lattice, Mesh, Vec3},
-    scene::{Force, Scene},
+    scene::{Load, Scene},
 };
 use proptest::prelude::*;
 
@@ -143,15 +145,18 @@ proptest! {
 #[test]
 fn everything_at_once_is_deterministic() {
     let mut scene = Scene::open("box:5x5x5").unwrap();
-    scene.added.topology = Some(Preserve { stiffness: 200.0, damping: 5.0, threshold: 1.0 });
-    scene.added.volume = Some(Pressure { stiffness: 1e-4, damping: 1e-5, per: Per::Object });
-    scene.added.contact = Some(Contact { stiffness: 2000.0, damping: 20.0, region: 0.5, ..CONTACT });
-    scene.added.surfaces = true;
-    scene.added.links = vec![Link::new(&scene.mesh, 1, [0, 2], 10.0, 1.0).unwrap()];
+    scene.forces.topology = Some(Preserve { stiffness: 200.0, damping: 5.0, threshold: 1.0 });
+    scene.forces.volume = Some(Pressure { stiffness: 1e-4, damping: 1e-5, per: Per::Object });
+    let link = Link::new(&scene.mesh, 1, [0, 2], 10.0, 1.0).unwrap();
+    scene.forces.links = Some(Links(vec![link]));
     let floor = Shape::Plane { point: Vec3::new(0.0, 0.0, -21.0), normal: Vec3::z() };
-    scene.added.boundaries = vec![Boundary::still(floor)];
+    scene.forces.contact = Some(Contacts {
+        law: Contact { stiffness: 2000.0, damping: 20.0, region: 0.5, ..CONTACT },
+        surfaces: true,
+        boundaries: vec![Boundary::still(floor)],
+    });
     scene.gravity = -9.8 * Vec3::z();
-    scene.forces = vec![Force { particles: vec![124], force: -200.0 * Vec3::z(), from: 0.0, to: 1.0 }];
+    scene.loads = vec![Load { particles: vec![124], force: -200.0 * Vec3::z(), from: 0.0, to: 1.0 }];
     let run = |threads| {
         let mut engine = Cpu::with_parts(&scene, threads, 4).unwrap();
         engine.advance(800);

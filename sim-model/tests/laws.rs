@@ -111,7 +111,7 @@ fn every_law_has_its_chain() {
     let (loaded, kept) = last("yielding");
     assert!(loaded > 0.8 && (kept - 0.5).abs() < 0.06, "{loaded} {kept}");
     let mut weak = Scene::open("chain:yielding").unwrap();
-    weak.forces[0].force *= 0.45;
+    weak.loads[0].force *= 0.45;
     let states = at(&weak, &[20.0, 80.0]);
     assert!(states[1][0].0[0].abs() < 0.01, "{:?}", states[1]);
 }
@@ -159,7 +159,7 @@ fn fixed_point_engines_refuse_what_they_do_not_have() {
     for law in ["slider", "clamp", "yielding", "maxwell-slider", "generalized-voigt", "generalized-maxwell"] {
         let scene = Scene::open(&format!("chain:{law}")).unwrap();
         let error = Image::new(&scene, Profile::Wide, Inverse::Table).unwrap_err();
-        assert!(matches!(&error, ImageError::Beyond(what) if what.contains("the law")), "{error}");
+        assert!(matches!(&error, ImageError::FloatOnly(what) if what.contains("the law")), "{error}");
         assert!(error.to_string().contains("f64 and f32"), "{error}");
     }
     for law in ["voigt", "maxwell", "three-element", "damper"] {
@@ -207,8 +207,7 @@ proptest! {
         let chain = Scene::open(&format!("chain:{law}")).unwrap();
         let mut scene = Scene::open("box:3x4x3").unwrap();
         scene.materials = chain.materials.clone();
-        scene.added = chain.added.clone();
-        scene.forces.clear();
+        scene.loads.clear();
         scene.velocity[7] = Vec3::new(kick, 0.3, -kick);
         let mut wide = Reference::new(&scene, Integrator::Euler);
         wide.advance(300);

@@ -2,9 +2,10 @@
 
 use nendo_model::{
     engine::reference::{Integrator, Reference},
-    force::material::Material,
+    force::Material,
     mesh::Vec3,
-    scene::{Scene, SceneError, Support},
+    scene::SceneError,
+    scene::{Scene, Support},
 };
 use proptest::prelude::*;
 
@@ -152,8 +153,8 @@ fn every_key_is_understood() {
     let pinned = scene.support.iter().filter(|s| **s == Support::Pinned).count();
     let moved = scene.support.iter().filter(|s| **s == Support::Moved(0)).count();
     assert_eq!((pinned, moved), (16, 8));
-    assert_eq!(scene.forces[0].force, Vec3::new(0.0, 0.0, -1.5));
-    assert_eq!((scene.forces[0].from, scene.forces[1].to), (0.1, f64::INFINITY));
+    assert_eq!(scene.loads[0].force, Vec3::new(0.0, 0.0, -1.5));
+    assert_eq!((scene.loads[0].from, scene.loads[1].to), (0.1, f64::INFINITY));
     assert_eq!(scene.scaling.velocity_exponent, Some(4));
 }
 
@@ -358,8 +359,9 @@ fn forces_beyond_edges_are_understood() {
         "a.toml",
     )
     .unwrap();
-    assert_eq!((scene.added.links.len(), scene.added.boundaries.len(), scene.added.surfaces), (1, 1, true));
-    assert_eq!(scene.extras(), ["topology forces", "volume effect", "links", "contact"]);
+    let (links, touching) = (scene.forces.links.as_ref().unwrap(), scene.forces.contact.as_ref().unwrap());
+    assert_eq!((links.0.len(), touching.boundaries.len(), touching.surfaces), (1, 1, true));
+    assert_eq!(scene.float_only(), ["topology forces", "volume effect", "links", "contact"]);
     for (text, complaint) in [
         ("[topology]\nstiffness = 0\n", "must be positive"),
         ("[topology]\nstiffness = 1\ndamping = -1\n", "zero or more"),

@@ -8,7 +8,7 @@ use nendo_model::{
     contract::{numbers::Profile, scaling::Scaling},
     engine::reference::Integrator,
     mesh::Vec3,
-    scene::{Force, ScalingRequest, Scene},
+    scene::{Load, ScalingRequest, Scene},
 };
 
 fn options(kind: EngineKind, profile: Profile) -> EngineOptions {
@@ -34,7 +34,7 @@ const PULLED: u32 = 13;
 fn scenes(profile: Profile, force: Vec3) -> (Scene, Scene) {
     let mut without = Scene::open("box:3x3x3").unwrap();
     let mut with = without.clone();
-    with.forces.push(Force { particles: vec![PULLED], force, from: 0.005, to: 0.025 });
+    with.loads.push(Load { particles: vec![PULLED], force, from: 0.005, to: 0.025 });
     let chosen = Scaling::choose(&with, profile).unwrap();
     let units = ScalingRequest {
         length: Some(chosen.length),
@@ -93,8 +93,8 @@ fn a_pull_is_a_force_of_the_scene_in_hardware() {
 #[test]
 fn a_pull_adds_to_the_scenes_own_force() {
     let mut scene = Scene::open("box:3x3x3").unwrap();
-    let corner = scene.forces[0].particles[0];
-    scene.forces[0].to = 0.02;
+    let corner = scene.loads[0].particles[0];
+    scene.loads[0].to = 0.02;
     let pull = Vec3::new(-3.0, 0.0, 5.0);
     let run = |kind| {
         let mut engine = open(&scene, &options(kind, Profile::Wide)).unwrap();
@@ -106,7 +106,7 @@ fn a_pull_adds_to_the_scenes_own_force() {
         engine
     };
     let mut with = scene.clone();
-    with.forces.push(Force { particles: vec![corner], force: pull, from: 0.01, to: 0.03 });
+    with.loads.push(Load { particles: vec![corner], force: pull, from: 0.01, to: 0.03 });
     let mut exact = open(&with, &options(EngineKind::F64, Profile::Wide)).unwrap();
     exact.advance(40).unwrap();
     assert_eq!(exact.state_digest().unwrap(), run(EngineKind::F64).state_digest().unwrap());

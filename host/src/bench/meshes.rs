@@ -2,7 +2,8 @@
 
 use nendo_model::{
     mesh::{Mesh, MeshError, Vec3},
-    scene::{Scene, SceneError},
+    scene::Scene,
+    scene::SceneError,
 };
 
 /// Random numbers that are the same in every run (SplitMix64).

@@ -13,7 +13,7 @@ use nendo_model::{
         scaling::Headroom,
     },
     mesh::Vec3,
-    scene::{Scene, external::Forces},
+    scene::{Scene, loads::Loads},
     twin::{engine::state_digest, tem},
 };
 
@@ -28,7 +28,7 @@ pub struct BoardEngine<D: Device> {
     overflow: Overflow,
     cycles: u64,
     /// External forces as they are now.
-    forces: Forces<i32>,
+    loads: Loads<i32>,
 }
 
 /// An image with edge `order[k]` in place k.
@@ -42,8 +42,8 @@ impl<D: Device> BoardEngine<D> {
     pub fn new(mut board: Board<D>, image: Image, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
         let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
         board.load(&in_order(&image, &order))?;
-        let forces = Forces::new(image.particles.iter().map(|p| p.force).collect());
-        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, forces })
+        let loads = Loads::new(image.particles.iter().map(|p| p.force).collect());
+        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, loads })
     }
 
     /// The board.
@@ -95,7 +95,7 @@ impl<D: Device> BoardEngine<D> {
     pub fn refresh_forces(&mut self, particles: &[u32]) -> Result<(), BoardError> {
         for &particle in particles {
             let Particle { class, .. } = self.image.particles[particle as usize];
-            self.board.set_force(particle, self.forces.total(particle), class)?;
+            self.board.set_force(particle, self.loads.total(particle), class)?;
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ impl<D: Device> BoardEngine<D> {
         let mut due: Vec<Event> = due.copied().collect();
         for Event { particle, write, .. } in &mut due {
             if let Write::Force(force) = write {
-                *force = self.forces.set_own(*particle, *force);
+                *force = self.loads.set_own(*particle, *force);
             }
             self.board.write_particle(*particle, self.image.particles[*particle as usize].class, *write)?;
         }
@@ -196,7 +196,7 @@ impl<D: Device> Engine for BoardEngine<D> {
     }
 
     fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
-        self.forces.set_added(particle, self.image.added_force(particle, force)?);
+        self.loads.set_added(particle, self.image.added_force(particle, force)?);
         Ok(self.refresh_forces(&[particle])?)
     }
 

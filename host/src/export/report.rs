@@ -88,7 +88,7 @@ pub fn scene_rows(scene: &Scene) -> Rows {
         let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
         rows.push((format!("material {}", m.name), format!("k1 {k1} N/m, c1 {c1} N s/m, c2 {c2} N s/m")));
     }
-    rows.extend(scene.extras().into_iter().map(|what| ("beyond plain edges".to_owned(), what)));
+    rows.extend(scene.float_only().into_iter().map(|what| ("beyond plain edges".to_owned(), what)));
     rows
 }
 

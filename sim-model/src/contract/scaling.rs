@@ -198,7 +198,7 @@ impl Expectation {
     /// drift where nothing holds the object.
     pub fn of(scene: &Scene) -> Self {
         let loads = Loads::of(scene);
-        let material = |f: fn(crate::force::material::Material) -> f64, best: fn(f64, f64) -> f64| {
+        let material = |f: fn(crate::force::Material) -> f64, best: fn(f64, f64) -> f64| {
             scene.materials.iter().map(|m| f(m.material)).reduce(best).unwrap_or(0.0)
         };
         let (k1, k, c) =
@@ -311,8 +311,8 @@ impl Loads {
             let uneven = (held_edges as f64).min(3.0);
             force = force.max(1.5 * uneven * all / held_edges as f64);
         }
-        let window = |f: &crate::scene::Force| f.to.min(scene.duration) - f.from;
-        let pulled = scene.forces.iter().map(window).fold(0.0, f64::max);
+        let window = |f: &crate::scene::Load| f.to.min(scene.duration) - f.from;
+        let pulled = scene.loads.iter().map(window).fold(0.0, f64::max);
         let longest_window = if scene.gravity == Vec3::zeros() { pulled } else { scene.duration };
         let mass = (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]).sum();
         Self { force, all, net, mass, longest_window, way, drag_speed, held }

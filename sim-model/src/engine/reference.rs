@@ -6,9 +6,9 @@
 
 use crate::{
     contract::digest::StateHasher,
-    force::{Extras, contact::wall::Hand},
+    force::{ActingForces, contact::wall::Hand},
     mesh::Vec3,
-    scene::{Change, Drive, Scene, Support, Timeline, external::Forces},
+    scene::{Change, Drive, Scene, Support, Timeline, loads::Loads},
 };
 
 /// How a step is taken.
@@ -69,16 +69,15 @@ struct Rates {
 }
 
 /// The engine.
-#[derive(Clone, Debug)]
 pub struct Reference {
     integrator: Integrator,
     h: f64,
     width: f64,
     elements: Vec<Element>,
-    extras: Option<Extras<f64>>,
+    acting: Option<ActingForces<f64>>,
     mass_inverse: Vec<f64>,
     external: Vec<Vec3>,
-    forces: Forces<f64>,
+    loads: Loads<f64>,
     x: Vec<Vec3>,
     v: Vec<Vec3>,
     u: Vec<f64>,
@@ -94,9 +93,12 @@ impl Reference {
         let n = scene.mesh.particles.len();
         let inverse = |p: usize| if scene.is_free(p) { 1.0 / scene.mass[p] } else { 0.0 };
         let held = |p: usize| scene.support[p] == Support::Pinned;
-        let extras = Extras::new(scene, Vec3::zeros());
+        let acting = (!scene.float_only().is_empty()).then(|| scene.acting(Vec3::zeros()));
         let mut u = scene.extension.clone();
-        u.resize(extras.as_ref().map_or(u.len(), Extras::states), 0.0);
+        u.resize(
+            acting.as_ref().map_or(u.len(), |forces: &ActingForces<f64>| forces.elements().states()),
+            0.0,
+        );
         Self {
             integrator,
             h: scene.step,
@@ -104,12 +106,12 @@ impl Reference {
             elements: (0..scene.mesh.edges.len()).map(|edge| Element::of(scene, edge)).collect(),
             mass_inverse: (0..n).map(inverse).collect(),
             external: vec![Vec3::zeros(); n],
-            forces: Forces::new(vec![[0.0; 3]; n]),
+            loads: Loads::new(vec![[0.0; 3]; n]),
             x: scene.mesh.particles.clone(),
             v: (0..n).map(|p| if held(p) { Vec3::zeros() } else { scene.velocity[p] }).collect(),
             rates: std::array::from_fn(|_| Rates { a: vec![Vec3::zeros(); n], u: vec![0.0; u.len()] }),
             u,
-            extras,
+            acting,
             step: 0,
             changes: Timeline::new(scene).changes,
             next_change: 0,
@@ -138,10 +140,12 @@ impl Reference {
 
     /// What one element computes in the present state.
     pub fn element(&self, edge: usize) -> ElementForces {
-        let own = self.extras.as_ref().and_then(|extras| extras.laws().iter().find(|law| law.edge == edge));
-        let Some(law) = own else { return self.elements[edge].compute(&self.x, &self.v, self.u[edge]) };
+        let laws = self.acting.as_ref().map(ActingForces::elements);
+        let Some((laws, own)) = laws.and_then(|laws| Some((laws, laws.find(edge)?))) else {
+            return self.elements[edge].compute(&self.x, &self.v, self.u[edge]);
+        };
         let mut rates = vec![0.0; self.u.len()];
-        let force = law.compute(&self.x, &self.v, &self.u, &mut rates);
+        let force = laws.compute(own, &self.x, &self.v, &self.u, &mut rates);
         ElementForces { force, voigt_rate: rates[edge] }
     }
 
@@ -162,8 +166,8 @@ impl Reference {
     pub fn advance(&mut self, steps: u64) {
         for _ in 0..steps {
             self.apply_changes();
-            if let Some(extras) = &mut self.extras {
-                extras.settle(self.step as f64 * self.h, &self.x, &mut self.u);
+            if let Some(acting) = &mut self.acting {
+                acting.settle(self.step as f64 * self.h, &self.x, &mut self.u);
             }
             match self.integrator {
                 Integrator::Euler => self.euler(),
@@ -175,17 +179,17 @@ impl Reference {
 
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     pub fn pull(&mut self, particle: u32, force: Vec3) {
-        self.external[particle as usize] = self.forces.set_added(particle, force.into()).into();
+        self.external[particle as usize] = self.loads.set_added(particle, force.into()).into();
     }
 
     /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
     pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
         let time = self.step as f64 * self.h;
-        if self.extras.is_none() && hand.is_none() {
+        if self.acting.is_none() && hand.is_none() {
             return;
         }
-        let extras = self.extras.get_or_insert_with(|| Extras::of(scene, Vec3::zeros()));
-        extras.touch(scene, Vec3::zeros(), time, hand);
+        let acting = self.acting.get_or_insert_with(|| scene.acting(Vec3::zeros()));
+        acting.touch(&scene.object(), &scene.hand_contact(), Vec3::zeros(), time, hand);
     }
 
     /// SHA-256 of x, v (per particle) and u as little-endian f64.
@@ -203,7 +207,7 @@ impl Reference {
             let p = change.particle as usize;
             match change.drive {
                 Drive::Force(force) => {
-                    self.external[p] = self.forces.set_own(change.particle, force.into()).into();
+                    self.external[p] = self.loads.set_own(change.particle, force.into()).into();
                 }
                 Drive::Move(segment) => self.v[p] = segment.velocity,
             }
@@ -216,7 +220,7 @@ impl Reference {
         let [rates, ..] = &mut self.rates;
         evaluate(
             &self.elements,
-            self.extras.as_ref(),
+            self.acting.as_ref(),
             &self.mass_inverse,
             &self.external,
             (&self.x, &self.v, &self.u),
@@ -241,7 +245,7 @@ impl Reference {
             let rates = &mut self.rates[stage];
             evaluate(
                 &self.elements,
-                self.extras.as_ref(),
+                self.acting.as_ref(),
                 &self.mass_inverse,
                 &self.external,
                 (&x, &v, &u),
@@ -269,7 +273,7 @@ impl Reference {
 
 fn evaluate(
     elements: &[Element],
-    extras: Option<&Extras<f64>>,
+    acting: Option<&ActingForces<f64>>,
     mass_inverse: &[f64],
     external: &[Vec3],
     (x, v, u): (&[Vec3], &[Vec3], &[f64]),
@@ -282,8 +286,8 @@ fn evaluate(
         rates.a[element.end as usize] += out.force;
         *rate = out.voigt_rate;
     }
-    if let Some(extras) = extras {
-        extras.add(x, v, u, &mut rates.a, &mut rates.u);
+    if let Some(acting) = acting {
+        acting.add(x, v, u, &mut rates.a, &mut rates.u);
     }
     for (a, inverse) in rates.a.iter_mut().zip(mass_inverse) {
         *a *= *inverse;
@@ -294,8 +298,8 @@ fn evaluate(
 mod tests {
     use super::*;
     use crate::{
-        force::material::Material,
-        scene::{Force, Motion},
+        force::Material,
+        scene::{Load, Motion},
     };
 
     /// The theory column of the 2003 paper's Table 3, to the printed digits.
@@ -317,8 +321,8 @@ mod tests {
         // A light mass, so that only the element's own time constants are left.
         scene.mass[1] = 0.01;
         scene.step = 1e-4;
-        scene.forces =
-            vec![Force { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
+        scene.loads =
+            vec![Load { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
         let mut engine = Reference::new(&scene, Integrator::Euler);
         let place = |e: &Reference| e.positions()[1].x - 10.0;
         engine.advance(scene.steps_for(time));

@@ -4,9 +4,13 @@
 //! f = -K q - C q', q from the place on the edge to the particle. The reaction goes to the edge's ends by the place's
 //! fixed ratio. Forces add up to zero; so do the moments of the springs.
 
+use super::{
+    Acting, Force, Object, Rates,
+    real::{Real, Vector},
+};
 use crate::{
-    force::real::{Real, Vector},
-    mesh::Mesh,
+    mesh::{Mesh, Vec3},
+    reader::{SceneError, Table},
 };
 
 /// A connection.
@@ -41,6 +45,54 @@ impl Link<f64> {
         let [stiffness, damping, ratio] = [stiffness, damping, ratio].map(T::of);
         Link { particle, edge, stiffness, damping, ratio }
     }
+}
+
+/// All connections of a scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Links(pub Vec<Link<f64>>);
+
+impl Force for Links {
+    const NAME: &'static str = "links";
+    const KEYS: &'static [&'static str] = &["links"];
+
+    fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError> {
+        let tables = root.tables("links", &["particle", "edge", "stiffness", "damping"])?;
+        let links: Vec<_> = tables.iter().map(|t| read(t, object.mesh)).collect::<Result<_, _>>()?;
+        Ok((!links.is_empty()).then_some(Self(links)))
+    }
+
+    fn stiffest(&self, object: &Object<'_>) -> Rates {
+        let most = |of: fn(&Link<f64>) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
+        Rates::of(most(|l| l.stiffness), most(|l| l.damping), 2.0, object)
+    }
+
+    fn acting<T: Real>(&self, _object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {
+        Box::new(self.0.iter().map(Link::narrow).collect::<Vec<Link<T>>>())
+    }
+}
+
+impl<T: Real> Acting<T> for Vec<Link<T>> {
+    fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+        self.iter().for_each(|link| link.add(x, v, force));
+    }
+
+    fn operations(&self) -> u64 {
+        45 * self.len() as u64
+    }
+}
+
+fn read(t: &Table<'_>, mesh: &Mesh) -> Result<Link<f64>, SceneError> {
+    let (particle, edge) = (t.need("particle")?, t.need("edge")?);
+    let (p, ends) = (particle.index()?, edge.indices::<2>()?);
+    let count = mesh.particles.len();
+    if [p, ends[0], ends[1]].iter().any(|&q| q as usize >= count) {
+        return Err(
+            particle.error(format!("a link of particles {p} and {ends:?}: the mesh has {count} particles"))
+        );
+    }
+    let stiffness = t.need("stiffness")?.positive()?;
+    let link = Link::new(mesh, p, ends, stiffness, t.zero_or_more("damping")?);
+    link.ok_or_else(|| edge.error(format!("particle {p} does not lie beside the edge {ends:?}")))
 }
 
 impl<T: Real> Link<T> {

@@ -1,129 +1,152 @@
-//! What a scene has beside plain three-element edges, ready to be computed: one code for f32 and f64.
+//! What acts between particles: the one door through which every force comes.
 //!
-//! An engine asks twice a step: [`Extras::settle`] brings what is remembered up to the present state, and
-//! [`Extras::add`] computes forces from it. All sums are in the scene's order and by one thread, so that results do
-//! not depend on how an engine shares out the rest.
+//! | force | table in scene files | file |
+//! |---|---|---|
+//! | elements of edges: three elements and the laws beside them | `[materials.NAME]` | [`law`] |
+//! | topology: elements do not turn over | `[topology]` | [`topology`] |
+//! | volume effect | `[volume]` | [`volume`] |
+//! | coarse-fine links | `[[links]]` | [`link`] |
+//! | contact: boundaries, surfaces, friction | `[contact]`, `[[boundaries]]` | [`contact`] |
+//!
+//! A force is declared in SI units ([`Force`]) and made ready for an engine's numbers ([`Acting`]): one code for f32 and
+//! f64. To add one: a file with both, and a line in the list below. Engines ask twice a step: [`ActingForces::settle`]
+//! brings what is remembered up to the present state, [`ActingForces::add`] computes forces from it. All sums are in
+//! the scene's order and by one thread, so that results do not depend on how an engine shares out the rest.
 
+mod acting;
 pub mod contact;
 pub mod law;
 pub mod link;
-pub mod material;
 pub mod real;
 pub mod topology;
 pub mod volume;
 
-use crate::{mesh::Vec3, scene::Scene};
-use contact::{
-    pairs::Pairs,
-    wall::{Hand, Wall},
-};
-use link::Link;
-use real::{Real, Vector};
-use topology::Topology;
-use volume::Volume;
+pub use acting::{Acting, ActingForces};
+pub use law::three_element::{Material, MaterialError};
 
-/// Laws and forces of a scene beyond plain edges.
+use crate::{
+    mesh::{Mesh, Vec3, orientation::plane},
+    reader::{SceneError, Table, Value},
+};
+use real::Real;
+use std::fmt::Debug;
+
+/// What forces act on.
 #[derive(Clone, Debug)]
-pub struct Extras<T: Real> {
-    h: T,
-    laws: Vec<law::Element<T>>,
-    states: usize,
-    topology: Option<Topology<T>>,
-    volume: Option<Volume<T>>,
-    links: Vec<Link<T>>,
-    walls: Vec<Wall<T>>,
-    /// The ball in somebody's hand.
-    hand: Option<Wall<T>>,
-    pairs: Option<Pairs<T>>,
+pub struct Object<'a> {
+    /// Its particles and elements.
+    pub mesh: &'a Mesh,
+    /// Mass of each particle in kilograms.
+    pub mass: &'a [f64],
+    /// Whether forces move each particle.
+    pub free: Vec<bool>,
 }
 
-impl<T: Real> Extras<T> {
-    /// Those of a scene, if it has any; positions are relative to `origin`.
-    pub fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
-        (!scene.extras().is_empty()).then(|| Self::of(scene, origin))
+impl Object<'_> {
+    /// The lightest mass that forces move; infinite if there is none.
+    pub fn lightest(&self) -> f64 {
+        let free = self.mass.iter().zip(&self.free).filter(|(_, free)| **free);
+        free.map(|(mass, _)| *mass).fold(f64::INFINITY, f64::min)
     }
 
-    /// Those of a scene, even if it has none.
-    pub fn of(scene: &Scene, origin: Vec3) -> Self {
-        let (mesh, added) = (&scene.mesh, &scene.added);
-        let mut states = mesh.edges.len();
-        let laws = law::Element::of_scene(scene, &mut states);
-        let free = free(scene);
-        let walls = added.contact.iter().flat_map(|law| {
-            added.boundaries.iter().map(|b| Wall::new(b, law, origin, free.clone())).collect::<Vec<_>>()
-        });
-        Self {
-            h: T::of(scene.step),
-            laws,
-            states,
-            topology: added.topology.map(|law| Topology::new(mesh, &law)),
-            volume: added.volume.map(|pressure| Volume::new(mesh, &pressure)),
-            links: added.links.iter().map(Link::narrow).collect(),
-            walls: walls.collect(),
-            hand: None,
-            pairs: added.contact.filter(|_| added.surfaces).map(|law| Pairs::new(mesh, &law)),
+    /// 1/m of a particle that forces move, else 0.
+    pub fn mobility(&self, particle: usize) -> f64 {
+        if self.free[particle] { 1.0 / self.mass[particle] } else { 0.0 }
+    }
+
+    /// Particles that boundaries push: the free ones of the surface, or of all of a mesh that has none.
+    pub fn touchable(&self) -> Vec<usize> {
+        let whole = self.mesh.tetrahedra.is_empty() || self.mesh.triangles.is_empty();
+        let mut touchable = vec![whole; self.mesh.particles.len()];
+        self.mesh.triangles.iter().flatten().for_each(|&p| touchable[p as usize] = true);
+        (0..touchable.len()).filter(|&p| touchable[p] && self.free[p]).collect()
+    }
+}
+
+/// The Voigt element that a force is like to the stability check: stiffness and damping over mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// k/m in 1/s^2.
+    pub stiffness: f64,
+    /// c/m in 1/s.
+    pub damping: f64,
+}
+
+impl Rates {
+    /// Of coefficients k and c on the lightest particle; `share` is 1 against something that does not move, and 2
+    /// between particles of equal mass.
+    pub fn of(k: f64, c: f64, share: f64, object: &Object<'_>) -> Self {
+        let lightest = object.lightest();
+        Self { stiffness: share * k / lightest, damping: share * c / lightest }
+    }
+}
+
+/// A force of a scene: its coefficients, in SI units.
+pub trait Force: Clone + Debug + PartialEq {
+    /// What messages call it.
+    const NAME: &'static str;
+    /// Its keys in scene files.
+    const KEYS: &'static [&'static str];
+    /// Reads it, if a scene file has it.
+    fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError>;
+    /// The stiffest it can be to a particle.
+    fn stiffest(&self, object: &Object<'_>) -> Rates;
+    /// Ready to be computed; positions are relative to `origin`.
+    fn acting<T: Real>(&self, object: &Object<'_>, origin: Vec3) -> Box<dyn Acting<T>>;
+}
+
+macro_rules! forces {
+    ($($(#[$about:meta])* $field:ident: $force:ty,)*) => {
+        /// The forces of a scene beside those of its elements; none in a plain scene, which runs on every engine.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Forces {
+            $($(#[$about])* pub $field: Option<$force>,)*
         }
-    }
 
-    /// From `time` on, a ball in somebody's hand; none takes it away.
-    pub fn touch(&mut self, scene: &Scene, origin: Vec3, time: f64, hand: Option<&Hand>) {
-        match (hand, &mut self.hand) {
-            (Some(hand), Some(wall)) => wall.glide(time, hand),
-            (hand, wall) => {
-                *wall = hand.map(|hand| Wall::held(hand, &scene.hand_contact(), origin, free(scene)));
+        impl Forces {
+            /// Their keys in scene files.
+            pub const KEYS: &[&[&str]] = &[$(<$force>::KEYS,)*];
+
+            /// Those of a scene file.
+            pub fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Self, SceneError> {
+                Ok(Self { $($field: <$force>::read(root, object)?,)* })
+            }
+
+            /// What messages call those there are.
+            pub fn names(&self) -> Vec<&'static str> {
+                [$(self.$field.as_ref().map(|_| <$force>::NAME),)*].into_iter().flatten().collect()
+            }
+
+            /// Name and rates of each, for the stability check.
+            pub fn stiffest(&self, object: &Object<'_>) -> Vec<(&'static str, Rates)> {
+                let all = [$(self.$field.as_ref().map(|f| (<$force>::NAME, f.stiffest(object))),)*];
+                all.into_iter().flatten().collect()
+            }
+
+            /// All of them, ready to be computed.
+            fn acting<T: Real>(&self, object: &Object<'_>, origin: Vec3) -> Vec<Box<dyn Acting<T>>> {
+                let all = [$(self.$field.as_ref().map(|f| f.acting(object, origin)),)*];
+                all.into_iter().flatten().collect()
             }
         }
-    }
-
-    /// How many numbers the states of elements are: one for each edge of the scene, and what some have besides.
-    pub fn states(&self) -> usize {
-        self.states
-    }
-
-    /// Elements that have laws of their own.
-    pub fn laws(&self) -> &[law::Element<T>] {
-        &self.laws
-    }
-
-    /// Before the step at `time`: puts states back into their limits, moves boundaries, looks for contacts.
-    pub fn settle(&mut self, time: f64, x: &[Vector<T>], states: &mut [T]) {
-        self.laws.iter().for_each(|law| law.settle(x, states));
-        self.walls.iter_mut().chain(&mut self.hand).for_each(|wall| wall.settle(time, self.h, x));
-        if let Some(pairs) = &mut self.pairs {
-            pairs.settle(self.h, x);
-        }
-    }
-
-    /// Adds all forces to `force`, and sets the rates of the states of elements that have laws of their own.
-    pub fn add(
-        &self,
-        x: &[Vector<T>],
-        v: &[Vector<T>],
-        states: &[T],
-        force: &mut [Vector<T>],
-        rates: &mut [T],
-    ) {
-        for law in &self.laws {
-            let on_end = law.compute(x, v, states, rates);
-            let [start, end] = law.ends();
-            force[start] -= on_end;
-            force[end] += on_end;
-        }
-        if let Some(topology) = &self.topology {
-            topology.add(x, v, force);
-        }
-        if let Some(volume) = &self.volume {
-            volume.add(x, v, force);
-        }
-        self.links.iter().for_each(|link| link.add(x, v, force));
-        self.walls.iter().chain(&self.hand).for_each(|wall| wall.add(x, v, force));
-        if let Some(pairs) = &self.pairs {
-            pairs.add(x, v, force);
-        }
-    }
+    };
 }
 
-/// Particles that boundaries push.
-fn free(scene: &Scene) -> Vec<usize> {
-    scene.touchable().into_iter().filter(|&p| scene.is_free(p)).collect()
+forces! {
+    /// Keeps elements from turning over.
+    topology: topology::Preserve<f64>,
+    /// Keeps the volume.
+    volume: volume::Pressure,
+    /// Particles held at places on edges.
+    links: link::Links,
+    /// Keeps things out of each other.
+    contact: contact::Contacts,
+}
+
+/// Refuses a key for a mesh that has no elements to speak of.
+fn need_elements(value: &Value<'_>, mesh: &Mesh) -> Result<(), SceneError> {
+    if mesh.tetrahedra.is_empty() && plane(mesh).is_none() {
+        return Err(value.error("this needs a mesh of tetrahedra, or one of triangles that is flat"));
+    }
+    Ok(())
 }

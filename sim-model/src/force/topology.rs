@@ -8,12 +8,16 @@
 //! side, or badly sheared elements would feel huge forces; forces always add up to zero, moments where nothing
 //! was cut. The rate d' is that of the point with shares R, so that damping only takes energy.
 
+use super::{
+    Acting, Force, Object, Rates, need_elements,
+    real::{Real, Vector, vector},
+};
 use crate::{
-    force::real::{Real, Vector, vector},
     mesh::{
-        Mesh,
+        Mesh, Vec3,
         orientation::{oriented, plane, upright},
     },
+    reader::{SceneError, Table},
 };
 
 /// Coefficients of the virtual Voigt element.
@@ -25,6 +29,28 @@ pub struct Preserve<T> {
     pub damping: T,
     /// eps in metres.
     pub threshold: T,
+}
+
+impl Force for Preserve<f64> {
+    const NAME: &'static str = "topology forces";
+    const KEYS: &'static [&'static str] = &["topology"];
+
+    fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError> {
+        let Some(value) = root.get("topology") else { return Ok(None) };
+        need_elements(&value, object.mesh)?;
+        let t = value.table(&["stiffness", "damping", "threshold"])?;
+        let stiffness = t.need("stiffness")?.positive()?;
+        let (damping, threshold) = (t.zero_or_more("damping")?, t.zero_or_more("threshold")?);
+        Ok(Some(Self { stiffness, damping, threshold }))
+    }
+
+    fn stiffest(&self, object: &Object<'_>) -> Rates {
+        Rates::of(self.stiffness, self.damping, 2.0, object)
+    }
+
+    fn acting<T: Real>(&self, object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {
+        Box::new(Topology::new(object.mesh, self))
+    }
 }
 
 /// The forces of all elements.
@@ -49,9 +75,10 @@ impl<T: Real> Topology<T> {
             tetrahedra: upright(mesh),
         }
     }
+}
 
-    /// Adds the forces.
-    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+impl<T: Real> Acting<T> for Topology<T> {
+    fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
         for &[a, b, c] in &self.triangles {
             for (corner, side) in [(a, [b, c]), (b, [c, a]), (c, [a, b])] {
                 self.law.edge(corner, side, &self.normal, x, v, force);
@@ -65,6 +92,10 @@ impl<T: Real> Topology<T> {
                 }
             }
         }
+    }
+
+    fn operations(&self) -> u64 {
+        3 * 33 * self.triangles.len() as u64 + 60 * self.tetrahedra.len() as u64
     }
 }
 

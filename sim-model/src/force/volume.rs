@@ -4,12 +4,16 @@
 //! edges. Forces are p times the area vectors of the sides, shared equally among their corners: over a closed
 //! surface they and their moments add up to zero.
 
+use super::{
+    Acting, Force, Object, Rates, need_elements,
+    real::{Real, Vector, vector},
+};
 use crate::{
-    force::real::{Real, Vector, vector},
     mesh::{
         Mesh, Vec3,
         orientation::{oriented, plane, upright},
     },
+    reader::{SceneError, Table, Value},
 };
 use std::collections::HashSet;
 
@@ -31,6 +35,48 @@ pub struct Pressure {
     pub damping: f64,
     /// What has a pressure.
     pub per: Per,
+}
+
+impl Force for Pressure {
+    const NAME: &'static str = "volume effect";
+    const KEYS: &'static [&'static str] = &["volume"];
+
+    fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError> {
+        let Some(value) = root.get("volume") else { return Ok(None) };
+        need_elements(&value, object.mesh)?;
+        let t = value.table(&["stiffness", "damping", "per"])?;
+        let per = match t.optional("per", Value::string)? {
+            None | Some("object") => Per::Object,
+            Some("element") => Per::Element,
+            Some(other) => {
+                return Err(t.need("per")?.error(format!("unknown `per = \"{other}\"`; object or element")));
+            }
+        };
+        let stiffness = t.need("stiffness")?.positive()?;
+        Ok(Some(Self { stiffness, damping: t.zero_or_more("damping")?, per }))
+    }
+
+    fn stiffest(&self, object: &Object<'_>) -> Rates {
+        let cells = Volume::<f64>::new(object.mesh, self);
+        let square = cells.steepest(&object.mesh.particles, |p| object.mobility(p));
+        let shared = if self.per == Per::Element { most_shared(object.mesh) } else { 1.0 };
+        Rates { stiffness: self.stiffness * square * shared, damping: self.damping * square * shared }
+    }
+
+    fn acting<T: Real>(&self, object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {
+        Box::new(Volume::new(object.mesh, self))
+    }
+}
+
+/// How many elements share a particle, at most.
+fn most_shared(mesh: &Mesh) -> f64 {
+    let mut count = vec![0.0; mesh.particles.len()];
+    let mut one_more = |p: &u32| count[*p as usize] += 1.0;
+    match mesh.tetrahedra.is_empty() {
+        true => mesh.triangles.iter().flatten().for_each(&mut one_more),
+        false => mesh.tetrahedra.iter().flatten().for_each(&mut one_more),
+    }
+    count.into_iter().fold(1.0, f64::max)
 }
 
 /// Something closed.
@@ -84,15 +130,6 @@ impl<T: Real> Volume<T> {
         }
     }
 
-    /// Adds the forces: for a cell of n faces 55 n operations, of n edges 33 n, and 4.
-    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
-        for cell in &self.cells {
-            let (size, rate) = cell.size(&self.normal, x, v);
-            let pressure = -self.stiffness * (size - cell.natural) - self.damping * rate;
-            cell.push(pressure, &self.normal, x, force);
-        }
-    }
-
     /// The largest square of a cell's gradient, each particle's part divided by its mass: what makes a stiffness
     /// of volumes one of lengths.
     pub fn steepest(&self, x: &[Vector<T>], mobility: impl Fn(usize) -> T) -> T {
@@ -113,6 +150,21 @@ impl<T: Real> Volume<T> {
     /// The volumes (areas) of all cells.
     pub fn sizes(&self, x: &[Vector<T>]) -> Vec<T> {
         self.cells.iter().map(|cell| cell.size(&self.normal, x, x).0).collect()
+    }
+}
+
+impl<T: Real> Acting<T> for Volume<T> {
+    fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+        for cell in &self.cells {
+            let (size, rate) = cell.size(&self.normal, x, v);
+            let pressure = -self.stiffness * (size - cell.natural) - self.damping * rate;
+            cell.push(pressure, &self.normal, x, force);
+        }
+    }
+
+    fn operations(&self) -> u64 {
+        let cell = |c: &Cell<T>| 55 * c.faces.len() as u64 + 33 * c.edges.len() as u64 + 4;
+        self.cells.iter().map(cell).sum()
     }
 }
 

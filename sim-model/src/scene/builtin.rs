@@ -1,9 +1,10 @@
 //! The scenes that are always there: the papers' own.
 
-use super::{ErrorScale, Force, NamedMaterial, ScalingRequest, Scene, SceneError, Support};
+use super::{ErrorScale, Load, NamedMaterial, ScalingRequest, Scene, Support};
 use crate::{
-    force::material::Material,
+    force::Material,
     mesh::{Lattice, Mesh, Vec3},
+    reader::SceneError,
 };
 
 /// The names, for help texts.
@@ -63,7 +64,7 @@ fn single() -> Scene {
         Mesh { particles: vec![Vec3::zeros(), PITCH * Vec3::x()], edges: vec![[0, 1]], ..Mesh::default() };
     let mut scene = Scene::uniform("single", mesh, MATERIAL, MASS, STEP, 2.0);
     scene.support[0] = Support::Pinned;
-    scene.forces = vec![Force { particles: vec![1], force: Vec3::new(3000.0, 0.0, 0.0), from: 0.0, to: 1.0 }];
+    scene.loads = vec![Load { particles: vec![1], force: Vec3::new(3000.0, 0.0, 0.0), from: 0.0, to: 1.0 }];
     scene.error_scale = ErrorScale::PeakDisplacement;
     scene
 }
@@ -76,10 +77,10 @@ fn loaded_box(name: &str, size: [u32; 3], duration: f64) -> Result<Scene, SceneE
     let top = size[2] - 1;
     let corners = [lattice.index([0, 0, top]), lattice.index([size[0] - 1, size[1] - 1, top])];
     let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, duration);
-    scene.forces = [Vec3::new(6.0, 30.0, 6.0), Vec3::new(-30.0, -15.0, -30.0)]
+    scene.loads = [Vec3::new(6.0, 30.0, 6.0), Vec3::new(-30.0, -15.0, -30.0)]
         .into_iter()
         .zip(corners)
-        .map(|(force, corner)| Force { particles: vec![corner], force, from: 0.0, to: 30.0 })
+        .map(|(force, corner)| Load { particles: vec![corner], force, from: 0.0, to: 30.0 })
         .collect();
     Ok(scene)
 }
@@ -109,8 +110,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
     }
     let (low, high) = mesh.bounds();
     let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, 10.0);
-    scene.materials =
-        kinds.map(|(kind, material)| NamedMaterial { name: kind.to_owned(), material }).to_vec();
+    scene.materials = kinds.map(|(kind, material)| NamedMaterial::plain(kind, material)).to_vec();
     scene.edge_material = edge_material;
     let mut top = Vec::new();
     for (p, place) in scene.mesh.particles.iter().enumerate() {
@@ -120,7 +120,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
             top.push(p as u32);
         }
     }
-    scene.forces = vec![Force { particles: top, force: Vec3::new(0.0, 0.0, -90.0), from: 0.5, to: 2.5 }];
+    scene.loads = vec![Load { particles: top, force: Vec3::new(0.0, 0.0, -90.0), from: 0.5, to: 2.5 }];
     Ok(scene)
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn one_material_returns_one_stays_one_does_both() {
         let scene = materials("materials").unwrap();
         let mut engine = Reference::new(&scene, Integrator::Euler);
-        let top = &scene.forces[0].particles;
+        let top = &scene.loads[0].particles;
         let heights = |engine: &Reference| -> Vec<f64> {
             let sink = |p: &u32| scene.mesh.particles[*p as usize].z - engine.positions()[*p as usize].z;
             top.chunks(top.len() / 3).map(|of| of.iter().map(sink).sum::<f64>() / of.len() as f64).collect()

@@ -3,17 +3,20 @@
 //! Masses and coefficients are those of the textbook chapter the laws come from, where it gives any; the pitch
 //! is ours (it does not matter as long as no element turns round).
 
-use super::{Added, Force, NamedMaterial, Scene, SceneError, Support};
+use super::{Load, NamedMaterial, Scene, Support};
 use crate::{
     force::{
+        Material,
         law::{
-            Flow, Law,
+            AnyLaw,
+            generalized_maxwell::GeneralizedMaxwell,
+            generalized_voigt::GeneralizedVoigt,
             slider::{Form, Limits},
-            yielding::Yielding,
+            yielding::{Yielding, YieldingElement},
         },
-        material::Material,
     },
     mesh::{Mesh, Vec3},
+    reader::SceneError,
 };
 
 /// The names after `chain:`.
@@ -24,8 +27,7 @@ const STEP: f64 = 0.001;
 const PITCH: f64 = 10.0;
 
 pub(super) fn by_law(name: &str, law: &str) -> Result<Scene, SceneError> {
-    let limits = |least, most, start, form| Limits::new(least, most, start, form);
-    let sliding = |least, form| Law { flow: Flow::Linear, limits: limits(least, 0.51, 0.5, form) };
+    let sliding = |least, form| Limits::new(least, 0.51, 0.5, form).map(AnyLaw::Slider);
     let parts = || vec![[2.0, 20.0], [2.0, 200.0], [2.0, 2000.0]];
     let three = Material { k1: 2.0, c1: 8.0, c2: 40.0 };
     let maxwell = Material { k1: 60.0, c1: 0.0, c2: 40.0 };
@@ -36,24 +38,24 @@ pub(super) fn by_law(name: &str, law: &str) -> Result<Scene, SceneError> {
         "voigt" => (Material { k1: 2.0, c1: 6.0, c2: f64::INFINITY }, None),
         "maxwell" => (maxwell, None),
         // Stuck, it is a bare spring, so here too.
-        "maxwell-slider" => (Material { c1: 0.2, ..maxwell }, Some(sliding(0.49, Form::Switch))),
+        "maxwell-slider" => (Material { c1: 0.2, ..maxwell }, sliding(0.49, Form::Switch)),
         "three-element" => (three, None),
-        "slider" => (three, Some(sliding(0.4, Form::Switch))),
-        "clamp" => (three, Some(sliding(0.4, Form::Assign))),
+        "slider" => (three, sliding(0.4, Form::Switch)),
+        "clamp" => (three, sliding(0.4, Form::Assign)),
         "yielding" => {
             let yielding = Yielding::new(4000.0, 40.0, 0.5, 0.9);
             (
                 Material { c2: 4000.0, ..three },
-                yielding.map(|y| Law { flow: Flow::Yielding(y), limits: None }),
+                yielding.map(|damper| AnyLaw::Yielding(YieldingElement { damper, limits: None })),
             )
         }
         "generalized-voigt" => (
             Material { k1: 1.8, c1: 18.0, c2: f64::INFINITY },
-            Some(Law { flow: Flow::Voigts(parts()), limits: None }),
+            Some(AnyLaw::GeneralizedVoigt(GeneralizedVoigt(parts()))),
         ),
         "generalized-maxwell" => (
             Material { k1: 6.0, c1: 0.0, c2: 2220.0 },
-            Some(Law { flow: Flow::Maxwells(parts()), limits: None }),
+            Some(AnyLaw::GeneralizedMaxwell(GeneralizedMaxwell(parts()))),
         ),
         _ => {
             return Err(SceneError::Builtin {
@@ -65,9 +67,8 @@ pub(super) fn by_law(name: &str, law: &str) -> Result<Scene, SceneError> {
     let particles = (0..4).map(|k| f64::from(k) * PITCH * Vec3::x()).collect();
     let mesh = Mesh { particles, edges: vec![[0, 1], [1, 2], [2, 3]], ..Mesh::default() };
     let mut scene = Scene::uniform(name, mesh, material, 1.0, STEP, 80.0);
-    scene.materials = vec![NamedMaterial { name: "element".to_owned(), material }];
-    scene.added = Added { laws: law.map(|law| (0, law)).into_iter().collect(), ..Added::default() };
+    scene.materials = vec![NamedMaterial { law, ..NamedMaterial::plain("element", material) }];
     scene.support[0] = Support::Pinned;
-    scene.forces = vec![Force { particles: vec![3], force: Vec3::x(), from: 0.0, to: 20.0 }];
+    scene.loads = vec![Load { particles: vec![3], force: Vec3::x(), from: 0.0, to: 20.0 }];
     Ok(scene)
 }

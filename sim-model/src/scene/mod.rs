@@ -1,23 +1,21 @@
 //! Scenes: a mesh, its materials and masses, what holds it and what moves it. All in SI units.
 
-mod added;
-mod boxes;
+mod acting;
 mod builtin;
 mod chains;
 pub mod deformation;
-pub mod external;
 mod file;
-mod laws;
+pub mod loads;
+mod rigid;
+pub(crate) mod spectrum;
 mod timeline;
-mod touching;
 
-pub use added::Added;
+pub use crate::reader::SceneError;
 pub use builtin::BUILTIN_HELP;
-pub use file::SceneError;
 pub use timeline::{Change, Drive, Segment, Timeline};
 
 use crate::{
-    force::material::Material,
+    force::{Forces, Material, law::AnyLaw},
     mesh::{Mesh, Vec3},
 };
 use std::path::Path;
@@ -27,8 +25,19 @@ use std::path::Path;
 pub struct NamedMaterial {
     /// The name in the scene file.
     pub name: String,
-    /// Its coefficients.
+    /// Its coefficients; where it has a law of its own, those that bound its stiffness and damping.
     pub material: Material,
+    /// Its law, where that is not the plain three-element one.
+    pub law: Option<AnyLaw>,
+    /// Whether it is as hard as mesh, masses and step allow: see [`Scene::resolve_rigid`].
+    pub rigid: bool,
+}
+
+impl NamedMaterial {
+    /// A plain three-element material.
+    pub fn plain(name: &str, material: Material) -> Self {
+        Self { name: name.to_owned(), material, law: None, rigid: false }
+    }
 }
 
 /// What determines a particle's motion.
@@ -50,9 +59,9 @@ pub struct Motion {
     pub frames: Vec<(f64, Vec3)>,
 }
 
-/// A force on some particles during a window of time.
+/// An external force on some particles during a window of time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Force {
+pub struct Load {
     /// The particles it acts on.
     pub particles: Vec<u32>,
     /// On each of them, in newtons.
@@ -114,15 +123,15 @@ pub struct Scene {
     /// Prescribed motions.
     pub motions: Vec<Motion>,
     /// External forces.
-    pub forces: Vec<Force>,
+    pub loads: Vec<Load>,
     /// Acceleration of gravity in m/s^2.
     pub gravity: Vec3,
     /// Units the scene asks for.
     pub scaling: ScalingRequest,
     /// What position errors are measured against.
     pub error_scale: ErrorScale,
-    /// Laws and forces beyond plain edges.
-    pub added: Added,
+    /// Forces beside those of elements.
+    pub forces: Forces,
 }
 
 impl Scene {
@@ -134,18 +143,18 @@ impl Scene {
             step,
             duration,
             mesh,
-            materials: vec![NamedMaterial { name: "material".to_owned(), material }],
+            materials: vec![NamedMaterial::plain("material", material)],
             edge_material: vec![0; edges],
             extension: vec![0.0; edges],
             mass: vec![mass; particles],
             velocity: vec![Vec3::zeros(); particles],
             support: vec![Support::Free; particles],
             motions: Vec::new(),
-            forces: Vec::new(),
+            loads: Vec::new(),
             gravity: Vec3::zeros(),
             scaling: ScalingRequest::default(),
             error_scale: ErrorScale::Width,
-            added: Added::default(),
+            forces: Forces::default(),
         }
     }
 
@@ -162,11 +171,6 @@ impl Scene {
         file::parse(text, origin)
     }
 
-    /// The material of an edge.
-    pub fn material_of(&self, edge: usize) -> Material {
-        self.materials[usize::from(self.edge_material[edge])].material
-    }
-
     /// Whether forces move the particle.
     pub fn is_free(&self, particle: usize) -> bool {
         self.support[particle] == Support::Free
@@ -180,10 +184,17 @@ impl Scene {
             (last.1 == Vec3::zeros()).then(|| before.map_or(0.0, |k| frames[k].0))
         };
         let moved = |f: &Vec<(f64, Vec3)>| !f.is_empty();
-        let forces = self.forces.iter().map(|f| f.to.is_finite().then_some(f.to));
+        let loads = self.loads.iter().map(|f| f.to.is_finite().then_some(f.to));
         let motions = self.motions.iter().map(|m| &m.frames).filter(|f| moved(f)).map(|f| gone(f));
-        let walls = self.added.boundaries.iter().map(|b| &b.frames).filter(|f| moved(f)).map(|f| gone(f));
-        let ends: Option<Vec<f64>> = forces.chain(motions).chain(walls).collect();
+        let walls = self
+            .forces
+            .contact
+            .iter()
+            .flat_map(|c| &c.boundaries)
+            .map(|b| &b.frames)
+            .filter(|f| moved(f))
+            .map(|f| gone(f));
+        let ends: Option<Vec<f64>> = loads.chain(motions).chain(walls).collect();
         ends?.into_iter().reduce(f64::max)
     }
 

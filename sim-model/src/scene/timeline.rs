@@ -58,7 +58,7 @@ fn force_changes(scene: &Scene) -> Vec<Change> {
     let step_of = |t: f64| if t.is_finite() { scene.steps_for(t) } else { u64::MAX };
     // Start and end of every window, per particle.
     let mut windows: Vec<(u32, u64, u64, Vec3)> = Vec::new();
-    for force in &scene.forces {
+    for force in &scene.loads {
         let (from, to) = (step_of(force.from.max(0.0)), step_of(force.to));
         windows.extend(force.particles.iter().filter(|_| from < to).map(|&p| (p, from, to, force.force)));
     }
@@ -127,9 +127,9 @@ fn motion_changes(scene: &Scene) -> Vec<Change> {
 mod tests {
     use super::*;
     use crate::{
-        force::material::Material,
+        force::Material,
         mesh::Lattice,
-        scene::{Force, Motion},
+        scene::{Load, Motion},
     };
 
     fn pair() -> Scene {
@@ -141,9 +141,9 @@ mod tests {
     fn overlapping_forces_add_and_end() {
         let mut scene = pair();
         scene.gravity = Vec3::new(0.0, 0.0, -10.0);
-        scene.forces = vec![
-            Force { particles: vec![1], force: Vec3::x(), from: 0.0, to: 0.5 },
-            Force { particles: vec![1], force: Vec3::y(), from: 0.25, to: f64::INFINITY },
+        scene.loads = vec![
+            Load { particles: vec![1], force: Vec3::x(), from: 0.0, to: 0.5 },
+            Load { particles: vec![1], force: Vec3::y(), from: 0.25, to: f64::INFINITY },
         ];
         let timeline = Timeline::new(&scene);
         let weight = Vec3::new(0.0, 0.0, -20.0);

@@ -121,7 +121,7 @@ pub enum ImageError {
     #[error(
         "the fixed-point engines (model, rtl, board) have no {0}; --engine f64 and f32 can compute this scene"
     )]
-    Beyond(String),
+    FloatOnly(String),
     /// A scale the profile cannot have.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -181,9 +181,9 @@ pub const ELEMENT_CLASSES: usize = 64;
 impl Image {
     /// The image of a scene.
     pub fn new(scene: &Scene, profile: Profile, inverse: Inverse) -> Result<Self, ImageError> {
-        let extras = scene.extras();
-        if !extras.is_empty() {
-            return Err(ImageError::Beyond(extras.join(", ")));
+        let float_only = scene.float_only();
+        if !float_only.is_empty() {
+            return Err(ImageError::FloatOnly(float_only.join(", ")));
         }
         let scaling = Scaling::choose(scene, profile)?;
         let numbers = profile.numbers();
@@ -295,7 +295,7 @@ fn events(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::force::material::Material;
+    use crate::force::Material;
 
     #[test]
     fn table3_is_the_papers_words() {

@@ -20,8 +20,8 @@ mod body;
 mod columns;
 mod edges;
 mod element;
-mod extra;
 mod gathers;
+mod other_forces;
 mod part;
 mod setup;
 mod windows;
@@ -29,18 +29,18 @@ mod windows;
 use crate::{
     contract::digest::StateHasher,
     engine::reference::ElementForces,
-    force::{Extras, contact::wall::Hand},
+    force::contact::wall::Hand,
     machine::{
         team::Team,
         vectors::{self, Vectors},
     },
     mesh::Vec3,
     plan::order,
-    scene::{Change, Drive, Scene, Timeline, external::Forces},
+    scene::{Change, Drive, Scene, Timeline, loads::Loads},
 };
 use body::Body;
 use element::Factors;
-use extra::Extra;
+use other_forces::OtherForces;
 use part::Part;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize};
 
@@ -90,9 +90,9 @@ pub struct Cpu {
     places: Vec<(u32, u32)>,
     parts: Vec<Part>,
     bodies: Vec<Body>,
-    forces: Forces<f64>,
-    /// What the scene has beyond plain edges.
-    extra: Option<Box<Extra>>,
+    loads: Loads<f64>,
+    /// All forces but those of plain elements.
+    others: Option<Box<OtherForces>>,
     team: Option<Team>,
     vectors: Option<Vectors>,
     step: u64,
@@ -147,8 +147,8 @@ impl Cpu {
             places,
             parts,
             bodies,
-            forces: Forces::new(vec![[0.0; 3]; count]),
-            extra: Extra::new(scene, origin).map(Box::new),
+            loads: Loads::new(vec![[0.0; 3]; count]),
+            others: OtherForces::new(scene, origin).map(Box::new),
             team,
             vectors: vectors::available(),
             step: 0,
@@ -202,15 +202,15 @@ impl Cpu {
         for (number, value) in self.parts.iter().flat_map(Part::extensions) {
             u[number as usize] = value;
         }
-        if let Some(extra) = &self.extra {
-            extra.extensions().for_each(|(edge, value)| u[edge] = value);
+        if let Some(others) = &self.others {
+            others.extensions().for_each(|(edge, value)| u[edge] = value);
         }
         u
     }
 
     /// What one element computes in the present state.
     pub fn element(&self, edge: usize) -> ElementForces {
-        if let Some(forces) = self.extra.as_ref().and_then(|e| e.element(edge, |p| self.motion(p).0)) {
+        if let Some(forces) = self.others.as_ref().and_then(|o| o.element(edge, |p| self.motion(p).0)) {
             return forces;
         }
         let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
@@ -245,7 +245,7 @@ impl Cpu {
             let (high, low) = self.motion(p);
             high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
         }
-        let more = self.extra.iter().flat_map(|extra| extra.further_states(self.edges.len()));
+        let more = self.others.iter().flat_map(|others| others.further_states(self.edges.len()));
         self.extensions().iter().chain(more).for_each(|u| hasher.bytes(&u.to_le_bytes()));
         hasher.hex()
     }
@@ -269,7 +269,7 @@ impl Cpu {
         let (body, k) = (&mut self.bodies[part as usize], k as usize);
         match change.drive {
             Drive::Force(force) => {
-                let total = self.forces.set_own(change.particle, force.into());
+                let total = self.loads.set_own(change.particle, force.into());
                 body.set_external(k, total.map(|c| c as f32));
             }
             Drive::Move(segment) => {
@@ -281,35 +281,35 @@ impl Cpu {
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     pub fn pull(&mut self, particle: u32, force: Vec3) {
         let (part, k) = self.places[particle as usize];
-        let total = self.forces.set_added(particle, force.into());
+        let total = self.loads.set_added(particle, force.into());
         self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
     }
 
     /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
     pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
         let (origin, time) = (self.origin, self.step as f64 * self.step_exact);
-        if self.extra.is_none() && hand.is_none() {
+        if self.others.is_none() && hand.is_none() {
             return;
         }
-        let extra = self.extra.get_or_insert_with(|| Box::new(Extra::of(scene, Extras::of(scene, origin))));
-        extra.extras.touch(scene, origin, time, hand);
+        let others = self.others.get_or_insert_with(|| Box::new(OtherForces::of(scene, origin)));
+        others.acting.touch(&scene.object(), &scene.hand_contact(), origin, time, hand);
     }
 
     /// Steps without a change in between.
     fn run(&mut self, steps: u64) {
-        let Some(mut extra) = self.extra.take() else { return self.run_plain(steps) };
+        let Some(mut others) = self.others.take() else { return self.run_plain(steps) };
         for k in 0..steps {
             let time = (self.step + k) as f64 * self.step_exact;
-            let force = extra.compute(time, self.step_size, self.places.len(), |p| self.motion(p).0);
+            let force = others.compute(time, self.step_size, self.places.len(), |p| self.motion(p).0);
             for (p, force) in force.iter().enumerate() {
                 let (part, k) = self.places[p];
-                let own = self.forces.total(p as u32);
+                let own = self.loads.total(p as u32);
                 let total = std::array::from_fn(|c| own[c] as f32 + force[c]);
                 self.bodies[part as usize].set_external(k as usize, total);
             }
             self.run_plain(1);
         }
-        self.extra = Some(extra);
+        self.others = Some(others);
     }
 
     /// Steps in which external forces stay as they are.

@@ -8,9 +8,12 @@
 //! law's own states (l', u) the 2 x 2 step matrix has determinant below 1 iff
 //! `h < c1/k1 + 1/(gamma c2)`, gamma the largest eigenvalue of M^-1 sum(e e^T).
 
-mod added;
+mod forces;
 
-use crate::{engine::reference::Integrator, mesh::Vec3, scene::Scene};
+use crate::{
+    engine::reference::Integrator,
+    scene::{Scene, spectrum::largest_eigenvalue},
+};
 use serde::Serialize;
 
 /// What limits the step.
@@ -53,7 +56,7 @@ impl Stability {
             }
         };
         let limit = if integrator == Integrator::Euler { 2.0 } else { RK4_REAL };
-        let (from_damping, from_spring) = added::limits(scene, integrator, (from_damping, from_spring));
+        let (from_damping, from_spring) = forces::limits(scene, integrator, (from_damping, from_spring));
         let a_stable = (uniform(&scene.mass) && uniform(&damping) && rho > 0.0)
             .then(|| limit * damping[0] / (rho * scene.mass[0]));
         Self {
@@ -62,14 +65,6 @@ impl Stability {
             limited_by: if from_damping <= from_spring { "damping" } else { "spring" },
             a_stable,
         }
-    }
-
-    /// Stiffness and damping of the hardest elastic material that edges of a scene can have: half of what its step
-    /// allows, by either integrator.
-    pub fn hardest(scene: &Scene) -> (f64, f64) {
-        let gamma = largest_eigenvalue(scene, &vec![1.0; scene.mesh.edges.len()]);
-        let c1 = 0.5 * 2.0 / (gamma * scene.step);
-        (0.5 * c1 / scene.step, c1)
     }
 
     /// Whether the scene's own step is short enough.
@@ -81,54 +76,10 @@ impl Stability {
 /// Where the stability region of RK4 ends on the negative real axis.
 const RK4_REAL: f64 = 2.785;
 
-/// Largest eigenvalue of M^-1 sum(w e e^T) over all edges, by power iteration; held particles have no part.
-fn largest_eigenvalue(scene: &Scene, weight: &[f64]) -> f64 {
-    let mesh = &scene.mesh;
-    let n = mesh.particles.len();
-    let root: Vec<f64> =
-        (0..n).map(|p| if scene.is_free(p) { 1.0 / scene.mass[p].sqrt() } else { 0.0 }).collect();
-    let direction: Vec<Vec3> = mesh
-        .edges
-        .iter()
-        .map(|&[i, j]| (mesh.particles[j as usize] - mesh.particles[i as usize]).normalize())
-        .collect();
-    // Power iteration creeps up from below; what it may still lack is added as a margin of two percent.
-    let rounds = if mesh.edges.len() < 100_000 { 200 } else { 60 };
-    let mut vector: Vec<Vec3> = scrambled(n);
-    let mut value = 0.0;
-    for _ in 0..rounds {
-        let norm = vector.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt();
-        if norm == 0.0 {
-            return 0.0;
-        }
-        vector.iter_mut().for_each(|v| *v /= norm);
-        let mut image = vec![Vec3::zeros(); n];
-        for ((&[i, j], e), w) in mesh.edges.iter().zip(&direction).zip(weight) {
-            let (i, j) = (i as usize, j as usize);
-            let pull = *w * e.dot(&(vector[j] * root[j] - vector[i] * root[i])) * e;
-            image[j] += pull * root[j];
-            image[i] -= pull * root[i];
-        }
-        value = vector.iter().zip(&image).map(|(a, b)| a.dot(b)).sum();
-        vector = image;
-    }
-    1.02 * value
-}
-
-/// A start vector with no symmetry, the same every time.
-fn scrambled(n: usize) -> Vec<Vec3> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    };
-    (0..n).map(|_| Vec3::new(next(), next(), next())).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::reference::Reference, force::material::Material};
+    use crate::{engine::reference::Reference, force::Material, scene::spectrum::scrambled};
 
     fn pair(material: Material) -> Scene {
         let mut scene = Scene::open("box:2x1x1").unwrap();
@@ -161,7 +112,7 @@ mod tests {
             assert_eq!(limit.limited_by, limited_by);
             let growth = |factor: f64| {
                 let mut scene = scene.clone();
-                scene.forces.clear();
+                scene.loads.clear();
                 scene.velocity = scrambled(scene.mass.len()).into_iter().map(|v| v * 1e-3).collect();
                 scene.step = limit.largest_step * factor;
                 assert_eq!(Stability::of(&scene, integrator).is_stable(), factor < 1.0);

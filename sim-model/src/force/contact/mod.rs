@@ -8,4 +8,74 @@
 pub mod grid;
 pub mod law;
 pub mod pairs;
+mod read;
 pub mod wall;
+
+use super::{
+    Acting, Force, Object, Rates,
+    real::{Real, Vector},
+};
+use crate::{
+    mesh::Vec3,
+    reader::{SceneError, Table},
+};
+use law::Contact;
+use pairs::Pairs;
+use wall::{Boundary, Wall};
+
+/// What touches, and by which law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contacts {
+    /// How things touch.
+    pub law: Contact<f64>,
+    /// Whether surfaces touch each other.
+    pub surfaces: bool,
+    /// Rigid boundaries.
+    pub boundaries: Vec<Boundary>,
+}
+
+impl Force for Contacts {
+    const NAME: &'static str = "contact";
+    const KEYS: &'static [&'static str] = &["contact", "boundaries"];
+
+    fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError> {
+        read::contacts(root, object)
+    }
+
+    fn stiffest(&self, object: &Object<'_>) -> Rates {
+        let share = if self.surfaces { 2.0 } else { 1.0 };
+        Rates::of(self.law.stiffness, self.law.damping, share, object)
+    }
+
+    fn acting<T: Real>(&self, object: &Object<'_>, origin: Vec3) -> Box<dyn Acting<T>> {
+        let wall = |b: &Boundary| Wall::new(b, &self.law, origin, object.touchable());
+        let pairs = self.surfaces.then(|| Pairs::new(object.mesh, &self.law));
+        Box::new(Touching { walls: self.boundaries.iter().map(wall).collect(), pairs })
+    }
+}
+
+struct Touching<T: Real> {
+    walls: Vec<Wall<T>>,
+    pairs: Option<Pairs<T>>,
+}
+
+impl<T: Real> Acting<T> for Touching<T> {
+    fn settle(&mut self, time: f64, h: T, x: &[Vector<T>]) {
+        self.walls.iter_mut().for_each(|wall| wall.settle(time, h, x));
+        if let Some(pairs) = &mut self.pairs {
+            pairs.settle(h, x);
+        }
+    }
+
+    fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+        self.walls.iter().for_each(|wall| wall.add(x, v, force));
+        if let Some(pairs) = &self.pairs {
+            pairs.add(x, v, force);
+        }
+    }
+
+    fn operations(&self) -> u64 {
+        self.walls.iter().map(Wall::operations).sum::<u64>()
+            + self.pairs.as_ref().map_or(0, Pairs::operations)
+    }
+}

@@ -92,6 +92,11 @@ impl<T: Real> Pairs<T> {
         self.candidates.len()
     }
 
+    /// Operations of a step in which nothing touches.
+    pub(super) fn operations(&self) -> u64 {
+        70 * self.candidates.len() as u64
+    }
+
     /// Before a step of length h: looks for candidates if they may have changed; integrals go on or end.
     pub fn settle(&mut self, h: T, x: &[Vector<T>]) {
         let far = T::of(0.25 * self.margin * self.margin);

@@ -154,6 +154,16 @@ impl<T: Real> Wall<T> {
         }
     }
 
+    /// Operations of a step in which nothing touches: a distance for each particle.
+    pub(super) fn operations(&self) -> u64 {
+        let distance = match self.shape {
+            Shape::Plane { .. } => 6,
+            Shape::Ball { .. } => 10,
+            Shape::Roller { .. } | Shape::Bar { .. } => 20,
+        };
+        distance * self.particles.len() as u64
+    }
+
     /// Adds its forces: for each particle a distance (6 to 20 operations), for each touching one 40 more.
     pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
         for (&p, &integral) in self.particles.iter().zip(&self.integrals) {

@@ -2,7 +2,14 @@
 //!
 //! Without them a damper flows until the Voigt part is longer than its element, or shorter than nothing.
 
-use crate::force::real::Real;
+use super::{
+    ElementLaw, Law, Memory, Stretch,
+    three_element::{Material, VoigtPart},
+};
+use crate::{
+    force::real::Real,
+    reader::{SceneError, Value},
+};
 
 /// What happens at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +57,71 @@ impl<T: Real> Limits<T> {
     pub fn clamp(&self, u: T, length: T, rest: T) -> T {
         let at_rest = self.start * rest;
         (at_rest + u).max(self.least * length).min(self.most * length) - at_rest
+    }
+}
+
+impl Law for Limits<f64> {
+    const NAME: &'static str = "slider";
+
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn acting<T: Real>(&self, material: &Material) -> Box<dyn ElementLaw<T>> {
+        let flow = T::of(material.flow());
+        Box::new(Slider { part: VoigtPart::of(material), flow, limits: self.narrow() })
+    }
+}
+
+/// Three elements whose Voigt part has limits.
+#[derive(Clone, Copy, Debug)]
+struct Slider<T> {
+    part: VoigtPart<T>,
+    flow: T,
+    limits: Limits<T>,
+}
+
+impl<T: Real> ElementLaw<T> for Slider<T> {
+    fn settle(&self, length: T, rest: T, first: T) -> T {
+        self.limits.settle(length, rest, first)
+    }
+
+    fn tension(&self, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T {
+        self.part.tension(self.flow, Some(&self.limits), stretch, memory)
+    }
+
+    fn operations(&self) -> u64 {
+        15
+    }
+}
+
+impl<T: Real> Limits<T> {
+    /// The extension before a step: put back into its range, where that is what happens at a limit.
+    pub(super) fn settle(&self, length: T, rest: T, u: T) -> T {
+        if self.form == Form::Assign { self.clamp(u, length, rest) } else { u }
+    }
+}
+
+impl Limits<f64> {
+    /// Those of the key `limits` in a material.
+    pub(super) fn read(value: &Value<'_>) -> Result<Self, SceneError> {
+        let t = value.table(&["least", "most", "start", "form"])?;
+        let (least, most) = (t.need("least")?.number()?, t.need("most")?.number()?);
+        let start = t.optional("start", Value::number)?.unwrap_or((least + most) / 2.0);
+        let form = match t.optional("form", Value::string)? {
+            None | Some("assign") => Form::Assign,
+            Some("switch") => Form::Switch,
+            Some(other) => {
+                return Err(t.need("form")?.error(format!(
+                    "unknown form `{other}`; assign (the Voigt part is put back) or switch (the damper is stuck)"
+                )));
+            }
+        };
+        Self::new(least, most, start, form).ok_or_else(|| {
+            value.error(format!(
+                "limits {least} to {most}, {start} at rest: they are shares of an edge's length, 0 <= least <= start <= most <= 1"
+            ))
+        })
     }
 }
 

@@ -8,7 +8,15 @@
 //! The force depends on c2 and c2 on the force: with the drive g = |k1 u + c1 l'| it is the root of
 //! f = g c2(f)/(c1 + c2(f)). The right side falls with f, so there is one root and no need of the last step's force.
 
-use crate::force::real::Real;
+use super::{
+    ElementLaw, Law, Memory, Stretch,
+    slider::Limits,
+    three_element::{Material, VoigtPart},
+};
+use crate::{
+    force::real::Real,
+    reader::{SceneError, Value},
+};
 
 /// Coefficients of the damper.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +80,68 @@ impl<T: Real> Yielding<T> {
             }
         }
         self.at(f)
+    }
+}
+
+/// Three elements with such a damper; the Voigt part may have limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct YieldingElement {
+    /// The damper.
+    pub damper: Yielding<f64>,
+    /// The Voigt part's limits, if any.
+    pub limits: Option<Limits<f64>>,
+}
+
+impl Law for YieldingElement {
+    const NAME: &'static str = "yielding";
+
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn acting<T: Real>(&self, material: &Material) -> Box<dyn ElementLaw<T>> {
+        let limits = self.limits.map(|limits| limits.narrow());
+        Box::new(ActingYielding { part: VoigtPart::of(material), damper: self.damper.narrow(), limits })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ActingYielding<T> {
+    part: VoigtPart<T>,
+    damper: Yielding<T>,
+    limits: Option<Limits<T>>,
+}
+
+impl<T: Real> ElementLaw<T> for ActingYielding<T> {
+    fn settle(&self, length: T, rest: T, first: T) -> T {
+        self.limits.as_ref().map_or(first, |limits| limits.settle(length, rest, first))
+    }
+
+    fn tension(&self, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T {
+        let VoigtPart { k1, c1 } = self.part;
+        let drive = (k1 * memory.state(0) + c1 * stretch.rate).abs();
+        let flow = T::one() / self.damper.viscosity(c1, drive);
+        self.part.tension(flow, self.limits.as_ref(), stretch, memory)
+    }
+
+    /// Outside the two forces.
+    fn operations(&self) -> u64 {
+        19 + if self.limits.is_some() { 6 } else { 0 }
+    }
+}
+
+impl Yielding<f64> {
+    /// That of the key `yielding` in a material.
+    pub(super) fn read(value: &Value<'_>) -> Result<Self, SceneError> {
+        let t = value.table(&["c_max", "c_min", "f1", "f2"])?;
+        let number = |key| t.need(key).and_then(|v| v.number());
+        let (c_max, c_min, f1, f2) = (number("c_max")?, number("c_min")?, number("f1")?, number("f2")?);
+        Self::new(c_max, c_min, f1, f2).ok_or_else(|| {
+            value.error(format!(
+                "a damper yields from c_max = {c_max} to c_min = {c_min} N s/m between f1 = {f1} and f2 = {f2} N: \
+                 0 < c_min <= c_max and 0 <= f1 < f2 are needed"
+            ))
+        })
     }
 }
 

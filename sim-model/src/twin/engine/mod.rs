@@ -16,7 +16,7 @@ use crate::{
     machine::vectors::{self, Vectors, vectorize},
     mesh::Vec3,
     plan::order,
-    scene::external::Forces,
+    scene::loads::Loads,
     twin::{
         blocks::{InverseForm, cordic::Cordic, table::Table},
         mpm, tem,
@@ -61,7 +61,7 @@ pub struct Model {
     particles: Particles,
     /// Where each particle of the scene is.
     place: Vec<u32>,
-    forces: Forces<i32>,
+    loads: Loads<i32>,
     lanes: Vec<Lane>,
     /// Scene number of each edge, in the order the lanes hold them.
     order: Vec<u32>,
@@ -115,7 +115,7 @@ impl Model {
         let (x, v, force) = (quads(|p| p.x), quads(|p| p.v), quads(|p| p.force));
         let ends = x.iter().zip(&v).map(|(x, v)| Ends::of(image.numbers(), x, v)).collect();
         let class = particles.iter().map(|p| p.class).collect();
-        let forces = Forces::new(image.particles.iter().map(|p| p.force).collect());
+        let loads = Loads::new(image.particles.iter().map(|p| p.force).collect());
         // A pool of its own, so that `threads` means what it says.
         let pool =
             (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
@@ -123,7 +123,7 @@ impl Model {
             image,
             particles: Particles { x, v, force, class, ends },
             place,
-            forces,
+            loads,
             lanes,
             order,
             pool,
@@ -223,7 +223,7 @@ impl Model {
         let Particles { x, v, force, ends, .. } = &mut self.particles;
         let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
         match write {
-            Write::Force(raw) => force[p] = quad(self.forces.set_own(particle, raw)),
+            Write::Force(raw) => force[p] = quad(self.loads.set_own(particle, raw)),
             Write::Velocity(raw) => v[p] = quad(raw),
         }
         ends[p] = Ends::of(n, &x[p], &v[p]);
@@ -238,7 +238,7 @@ impl Model {
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     pub fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), ImageError> {
         let raw = self.image.added_force(particle, force)?;
-        let [x, y, z] = self.forces.set_added(particle, raw);
+        let [x, y, z] = self.loads.set_added(particle, raw);
         self.particles.force[self.place[particle as usize] as usize] = [x, y, z, 0];
         Ok(())
     }

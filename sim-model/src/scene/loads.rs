@@ -4,12 +4,12 @@ use std::{array, ops::Add};
 
 /// Forces in an engine's own numbers, kept apart so that what was added can be taken away again exactly.
 #[derive(Clone, Debug)]
-pub struct Forces<T> {
+pub struct Loads<T> {
     own: Vec<[T; 3]>,
     added: Vec<[T; 3]>,
 }
 
-impl<T: Copy + Default + Add<Output = T>> Forces<T> {
+impl<T: Copy + Default + Add<Output = T>> Loads<T> {
     /// The scene's own forces, nothing added.
     pub fn new(own: Vec<[T; 3]>) -> Self {
         let added = vec![[T::default(); 3]; own.len()];
@@ -44,11 +44,11 @@ mod tests {
         /// Whatever was added and taken away again leaves the scene's own force, in floating point too.
         #[test]
         fn nothing_of_what_was_added_stays(own in prop::array::uniform3(-1e3f64..1e3), added in prop::array::uniform3(-1e9f64..1e9)) {
-            let mut forces = Forces::new(vec![[0.0; 3]; 2]);
-            forces.set_added(1, added);
-            prop_assert_eq!(forces.set_own(1, own), [0, 1, 2].map(|k| own[k] + added[k]));
-            prop_assert_eq!(forces.total(0), [0.0; 3]);
-            prop_assert_eq!(forces.set_added(1, [0.0; 3]), own);
+            let mut loads = Loads::new(vec![[0.0; 3]; 2]);
+            loads.set_added(1, added);
+            prop_assert_eq!(loads.set_own(1, own), [0, 1, 2].map(|k| own[k] + added[k]));
+            prop_assert_eq!(loads.total(0), [0.0; 3]);
+            prop_assert_eq!(loads.set_added(1, [0.0; 3]), own);
         }
     }
 }

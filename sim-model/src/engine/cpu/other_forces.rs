@@ -1,15 +1,15 @@
-//! Laws and forces beyond plain edges, beside the fast path: computed by one thread, added as external forces.
+//! All forces but those of plain elements, beside the fast path: computed by one thread, added as external forces.
 
 use crate::{
     engine::reference::ElementForces,
-    force::{Extras, real::Vector},
+    force::{ActingForces, real::Vector},
     mesh::Vec3,
     scene::Scene,
 };
 
 /// What they need and what they make.
-pub(super) struct Extra {
-    pub(super) extras: Extras<f32>,
+pub(super) struct OtherForces {
+    pub(super) acting: ActingForces<f32>,
     x: Vec<Vector<f32>>,
     v: Vec<Vector<f32>>,
     force: Vec<Vector<f32>>,
@@ -17,19 +17,20 @@ pub(super) struct Extra {
     rates: Vec<f32>,
 }
 
-impl Extra {
+impl OtherForces {
     /// Those of a scene, if it has any.
     pub(super) fn new(scene: &Scene, origin: Vec3) -> Option<Self> {
-        Extras::new(scene, origin).map(|extras| Self::of(scene, extras))
+        (!scene.float_only().is_empty()).then(|| Self::of(scene, origin))
     }
 
-    /// Those there are.
-    pub(super) fn of(scene: &Scene, extras: Extras<f32>) -> Self {
+    /// Those of a scene, even if it has none.
+    pub(super) fn of(scene: &Scene, origin: Vec3) -> Self {
+        let acting = scene.acting(origin);
         let mut states: Vec<f32> = scene.extension.iter().map(|&u| u as f32).collect();
-        states.resize(extras.states(), 0.0);
+        states.resize(acting.elements().states(), 0.0);
         let none = vec![Vector::zeros(); scene.mesh.particles.len()];
         let rates = vec![0.0; states.len()];
-        Self { extras, x: none.clone(), v: none.clone(), force: none, states, rates }
+        Self { acting, x: none.clone(), v: none.clone(), force: none, states, rates }
     }
 
     fn gather(&mut self, particles: usize, motion: impl Fn(usize) -> [f32; 6]) {
@@ -48,17 +49,17 @@ impl Extra {
         motion: impl Fn(usize) -> [f32; 6],
     ) -> &[Vector<f32>] {
         self.gather(particles, motion);
-        let Self { extras, x, v, force, states, rates } = self;
-        extras.settle(time, x, states);
+        let Self { acting, x, v, force, states, rates } = self;
+        acting.settle(time, x, states);
         force.fill(Vector::zeros());
-        extras.add(x, v, states, force, rates);
+        acting.add(x, v, states, force, rates);
         states.iter_mut().zip(rates).for_each(|(state, rate)| *state += step * *rate);
         force
     }
 
     /// Edges with laws of their own, and their first states.
     pub(super) fn extensions(&self) -> impl Iterator<Item = (usize, f32)> {
-        self.extras.laws().iter().map(|law| (law.edge, self.states[law.edge]))
+        self.acting.elements().iter().map(|element| (element.edge, self.states[element.edge]))
     }
 
     /// States besides one for each edge.
@@ -68,13 +69,14 @@ impl Extra {
 
     /// What an element with a law of its own computes.
     pub(super) fn element(&self, edge: usize, motion: impl Fn(usize) -> [f32; 6]) -> Option<ElementForces> {
-        let law = self.extras.laws().iter().find(|law| law.edge == edge)?;
+        let laws = self.acting.elements();
+        let own = laws.find(edge)?;
         let (mut x, mut v, mut rates) = (self.x.clone(), self.v.clone(), self.rates.clone());
-        for p in law.ends() {
+        for p in own.ends {
             let [a, b, c, d, e, f] = motion(p);
             (x[p], v[p]) = (Vector::new(a, b, c), Vector::new(d, e, f));
         }
-        let force = law.compute(&x, &v, &self.states, &mut rates);
+        let force = laws.compute(own, &x, &v, &self.states, &mut rates);
         Some(ElementForces { force: force.map(f64::from), voigt_rate: rates[edge].into() })
     }
 }

@@ -1,13 +1,16 @@
-//! How fast the f32 engine is with every force beyond edges on: steps per second on one thread, at the sizes of the
+//! How fast the f32 engine is with every force on: steps per second on one thread, at the sizes of the
 //! 2003 system's table, and the largest cube that holds 1000 steps per second.
 //!
-//!   cargo run --release -p nendo-model --example extras
+//!   cargo run --release -p nendo-model --example forces
 
 use nendo_model::{
     engine::cpu::Cpu,
-    force::contact::wall::{Boundary, Shape},
+    force::{
+        Forces,
+        contact::wall::{Boundary, Shape},
+    },
     mesh::Vec3,
-    scene::{Added, Scene},
+    scene::Scene,
 };
 use std::time::Instant;
 
@@ -28,7 +31,7 @@ fn scene(size: [u32; 3], on: On) -> Scene {
     let text = text.replace("size = [7, 7, 6]", &format!("size = {size:?}"));
     let mut scene = Scene::parse(&text, "x3").expect("a sound scene");
     let cells: f64 = size.iter().map(|n| f64::from(n - 1)).product();
-    if let Some(volume) = &mut scene.added.volume {
+    if let Some(volume) = &mut scene.forces.volume {
         // The same object, cut finer or coarser, is as stiff as before.
         (volume.stiffness, volume.damping) =
             (volume.stiffness * 180.0 / cells, volume.damping * 180.0 / cells);
@@ -38,13 +41,14 @@ fn scene(size: [u32; 3], on: On) -> Scene {
     let top = scene.mesh.bounds().1.z;
     let floor = scene.mesh.bounds().0.z - 1e-4;
     let shape = Shape::Ball { center: Vec3::new(0.0, 0.0, top + 0.008), radius: 0.01 };
-    scene.added.boundaries = vec![
+    let contact = scene.forces.contact.as_mut().expect("the scene has contact");
+    contact.boundaries = vec![
         Boundary::still(Shape::Plane { point: floor * Vec3::z(), normal: Vec3::z() }),
         Boundary::still(shape),
     ];
-    scene.added.surfaces = on == On::All;
+    contact.surfaces = on == On::All;
     if on == On::Edges {
-        scene.added = Added::default();
+        scene.forces = Forces::default();
         scene.gravity = Vec3::zeros();
     }
     scene
@@ -78,7 +82,7 @@ fn speed(size: [u32; 3], on: On) -> (f64, usize) {
 }
 
 fn main() {
-    println!("particles   edges  extras  2003 Hz  steps/s  with self-contact");
+    println!("particles   edges  forces  2003 Hz  steps/s  with self-contact");
     for (size, on, printed) in [
         ([7, 7, 6], On::Table, 100),
         ([9, 8, 8], On::Edges, 100),
@@ -99,7 +103,7 @@ fn main() {
             }
             largest = n;
         }
-        let what = if on == On::All { "everything on" } else { "the table's extras on" };
+        let what = if on == On::All { "everything on" } else { "the table's forces on" };
         println!("largest cube at 1000 steps/s with {what}: {largest}x{largest}x{largest}");
     }
 }

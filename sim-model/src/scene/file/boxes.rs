@@ -1,9 +1,8 @@
 //! Several boxes in one scene: each a group of its own.
 
-use super::SceneError;
 use crate::{
     mesh::{Group, Lattice, LatticeError, Mesh},
-    reader::Value,
+    reader::{SceneError, Value},
 };
 
 /// A lattice from its table.

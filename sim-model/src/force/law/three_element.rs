@@ -3,6 +3,11 @@
 //! One model, three kinds of object: with c2 infinite it returns to its shape (*elastic*), with k1 zero it
 //! stays as pressed (*viscoplastic*), in between it returns in part (*rheological*).
 
+use super::{
+    Memory, Stretch,
+    slider::{Form, Limits},
+};
+use crate::force::real::Real;
 use serde::Serialize;
 
 /// Coefficients of one element class.
@@ -98,6 +103,38 @@ impl Material {
     /// Damper rate per force: D = 1/c2.
     pub fn flow(self) -> f64 {
         1.0 / self.c2
+    }
+}
+
+/// The Voigt part in an engine's numbers, in series with a damper that may depend on the state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VoigtPart<T> {
+    pub(super) k1: T,
+    pub(super) c1: T,
+}
+
+impl VoigtPart<f64> {
+    pub(super) fn of<T: Real>(material: &Material) -> VoigtPart<T> {
+        VoigtPart { k1: T::of(material.k1), c1: T::of(material.c1) }
+    }
+}
+
+impl<T: Real> VoigtPart<T> {
+    /// Three elements with a damper of 1/c2 = `flow`: 9 operations, one of them a division. Where a slider is stuck
+    /// the damper has no part.
+    pub(super) fn tension(
+        &self,
+        flow: T,
+        limits: Option<&Limits<T>>,
+        stretch: &Stretch<T>,
+        memory: &mut Memory<'_, T>,
+    ) -> T {
+        let (u, Self { k1, c1 }) = (memory.state(0), *self);
+        let stuck = |l: &Limits<T>| l.form == Form::Switch && !l.slides(u, stretch.length, stretch.rest);
+        let flow = if limits.is_some_and(stuck) { T::zero() } else { flow };
+        let tension = (k1 * u + c1 * stretch.rate) / (T::one() + c1 * flow);
+        memory.set_rate(0, stretch.rate - flow * tension);
+        tension
     }
 }
 

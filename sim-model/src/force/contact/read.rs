@@ -1,0 +1,105 @@
+//! The tables `[contact]` and `[[boundaries]]` of scene files.
+
+use super::{
+    Contacts,
+    law::Contact,
+    wall::{Boundary, Shape},
+};
+use crate::{
+    force::{Object, need_elements},
+    mesh::Vec3,
+    reader::{SceneError, Table, Value},
+};
+
+pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Contacts>, SceneError> {
+    const KEYS: &[&str] = &["plane", "roller", "bar", "ball", "belt", "spin", "frames", "friction"];
+    let tables = root.tables("boundaries", KEYS)?;
+    let Some(value) = root.get("contact") else {
+        return match tables.first() {
+            Some(t) => Err(t.error("boundaries need a table [contact] with stiffness and damping")),
+            None => Ok(None),
+        };
+    };
+    let t = value.table(&["stiffness", "damping", "integral", "region", "friction", "corner", "self"])?;
+    let flag = |key, usual| t.optional(key, Value::flag).map(|f| f.unwrap_or(usual));
+    let law = Contact {
+        stiffness: t.need("stiffness")?.positive()?,
+        damping: t.zero_or_more("damping")?,
+        integral: t.zero_or_more("integral")?,
+        region: t.zero_or_more("region")?,
+        friction: t.zero_or_more("friction")?,
+        corner: flag("corner", true)?,
+    };
+    let boundaries: Vec<Boundary> = tables.iter().map(read_boundary).collect::<Result<_, _>>()?;
+    let rubs = |b: &Boundary| b.friction.unwrap_or(law.friction) > 0.0;
+    if law.damping == 0.0 && (law.friction > 0.0 || boundaries.iter().any(rubs)) {
+        return Err(
+            value.error("friction needs `damping` in [contact]: near rest it acts as a damper of that size")
+        );
+    }
+    if law.integral > 0.0 && law.region == 0.0 {
+        return Err(value
+            .error("`integral` needs a `region` outside the surface, or it would be lost at every bounce"));
+    }
+    let surfaces = flag("self", false)?;
+    if surfaces {
+        need_elements(&t.need("self")?, object.mesh)?;
+    }
+    Ok(Some(Contacts { law, surfaces, boundaries }))
+}
+
+fn read_boundary(t: &Table<'_>) -> Result<Boundary, SceneError> {
+    let shapes: Vec<Value<'_>> = ["plane", "roller", "bar", "ball"].iter().filter_map(|k| t.get(k)).collect();
+    let [value] = &shapes[..] else {
+        return Err(t.error("a boundary is one of plane, roller, bar and ball"));
+    };
+    let shape = read_shape(t, value)?;
+    let only = |key: &'static str, fits: bool, why: &str| match t.get(key) {
+        Some(v) if !fits => Err(v.error(format!("`{key}` {why}"))),
+        _ => Ok(()),
+    };
+    only("spin", matches!(shape, Shape::Roller { .. }), "goes with a roller")?;
+    only("belt", matches!(shape, Shape::Plane { .. }), "goes with a plane")?;
+    let mut frames: Vec<(f64, Vec3)> = Vec::new();
+    if let Some(list) = t.get("frames") {
+        for item in list.array()? {
+            let f = item.table(&["t", "offset"])?;
+            let time = f.need("t")?.number()?;
+            if time <= frames.last().map_or(0.0, |last| last.0) {
+                return Err(item.error(format!("key frame at t = {time} s: times must be above 0 and rise")));
+            }
+            frames.push((time, f.need("offset")?.vec3()?));
+        }
+    }
+    let friction = t.get("friction").map(|_| t.zero_or_more("friction")).transpose()?;
+    let belt = t.optional("belt", Value::vec3)?.unwrap_or_default();
+    let spin = t.optional("spin", Value::number)?.unwrap_or(0.0);
+    Ok(Boundary { shape, belt, spin, frames, friction })
+}
+
+fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError> {
+    let unit =
+        |v: Value<'_>| v.vec3()?.try_normalize(0.0).ok_or_else(|| v.error("a direction must not be zero"));
+    if t.get("plane").is_some() {
+        let s = value.table(&["point", "normal"])?;
+        return Ok(Shape::Plane { point: s.need("point")?.vec3()?, normal: unit(s.need("normal")?)? });
+    }
+    if t.get("roller").is_some() {
+        let s = value.table(&["center", "axis", "radius"])?;
+        let (center, axis) = (s.need("center")?.vec3()?, unit(s.need("axis")?)?);
+        return Ok(Shape::Roller { center, axis, radius: s.need("radius")?.positive()? });
+    }
+    if t.get("ball").is_some() {
+        let s = value.table(&["center", "radius"])?;
+        return Ok(Shape::Ball { center: s.need("center")?.vec3()?, radius: s.need("radius")?.positive()? });
+    }
+    let s = value.table(&["min", "max"])?;
+    let (min, max) = (s.need("min")?.vec3_or_inf()?, s.need("max")?.vec3_or_inf()?);
+    if (0..3).any(|k| min[k] >= max[k] || (min[k].is_infinite() != max[k].is_infinite())) {
+        return Err(value.error("a bar needs min < max, both finite or both infinite in each direction"));
+    }
+    let endless = |k: usize| min[k].is_infinite();
+    let center = Vec3::from_fn(|k, _| if endless(k) { 0.0 } else { (min[k] + max[k]) / 2.0 });
+    let half = Vec3::from_fn(|k, _| if endless(k) { f64::INFINITY } else { (max[k] - min[k]) / 2.0 });
+    Ok(Shape::Bar { center, half })
+}
