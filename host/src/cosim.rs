@@ -11,7 +11,7 @@ use crate::{
 use nendo_hdl::engine::main_module::Stages;
 use nendo_model::{
     contract::image::{Edge, Image, Particle, Write},
-    plan::schedule::Schedule,
+    plan::{loaded::Loaded, schedule::Schedule},
     twin::engine::Model,
 };
 use serde::Serialize;
@@ -80,10 +80,16 @@ pub struct Lockstep<D: Device> {
 }
 
 impl<D: Device> Lockstep<D> {
-    /// Both with the same image loaded.
+    /// Both with the same image.
     pub fn new(board: Board<D>, image: Image) -> Result<Self, BoardError> {
-        let stages = Stages::of(board.config());
-        let mut board = BoardEngine::new(board, image.clone(), None)?;
+        let modules = board.config().modules as usize;
+        Self::with(board, Loaded::planned(image, modules))
+    }
+
+    /// The same with an image that has been planned.
+    pub fn with(board: Board<D>, loaded: Loaded) -> Result<Self, BoardError> {
+        let (stages, image) = (Stages::of(board.config()), loaded.image.clone());
+        let mut board = BoardEngine::with(board, loaded, None)?;
         let clocks = Clocks::new(&image, board.board().schedule());
         let cycles = board.board().schedule().cycles_per_step();
         Ok(Self {

@@ -1,5 +1,6 @@
 //! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     contract::{
         image::Image,
@@ -264,7 +265,9 @@ fn a_page_touches_the_object() {
         engine.positions()[top].z
     };
     let mut engine = Cpu::new(&scene, 1).unwrap();
-    [0.0, 0.1 * scene.mesh.width()].iter().for_each(|&depth| engine.touch(&scene, Some(&hand(depth))));
+    [0.0, 0.1 * scene.mesh.width()]
+        .iter()
+        .for_each(|&depth| engine.touch(&scene, Some(&hand(depth))).unwrap());
     engine.advance(60);
     let expected: Vec<[f32; 3]> =
         engine.positions().iter().map(|p| [p.x as f32, p.y as f32, p.z as f32]).collect();

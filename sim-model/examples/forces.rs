@@ -3,6 +3,7 @@
 //!
 //!   cargo run --release -p nendo-model --example forces
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::cpu::Cpu,
     force::{

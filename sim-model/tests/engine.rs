@@ -1,5 +1,6 @@
 //! The bit-accurate engine's promises: the same bits for any order, any threads, any instruction set.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     contract::{
         image::{Edge, Image, Particle},
@@ -208,7 +209,7 @@ fn nearly_elastic_objects_stay_accurate() {
     engine.advance(3000);
     exact.advance(3000);
     let distance = |(a, b): (&Vec3, &Vec3)| (a - b).norm();
-    let error = engine.positions().iter().zip(exact.positions()).map(distance).sum::<f64>() / 729.0 / 80.0;
+    let error = engine.positions().iter().zip(&exact.positions()).map(distance).sum::<f64>() / 729.0 / 80.0;
     assert!(error < 1e-4, "{error}");
 }
 

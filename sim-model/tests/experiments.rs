@@ -1,5 +1,6 @@
 //! The research's experiments as scenes, by the numbers it reports or that follow from its laws.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::{cpu::Cpu, reference::Integrator, stability::Stability},
     force::volume::{Per, Pressure, Volume},

@@ -1,5 +1,6 @@
 //! Forces beyond edges add up to nothing, whatever the shape, in f64 and f32; so do their moments where promised.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::cpu::Cpu,
     force::{

@@ -1,5 +1,6 @@
 //! Element laws on the four-particle chain and on a wall, by the numbers the research reports.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     contract::{
         image::{Image, ImageError},
@@ -31,7 +32,7 @@ fn at(scene: &Scene, times: &[f64]) -> Vec<[([f64; 3], [f64; 3]); 2]> {
         let steps = scene.steps_for(*t) - wide.step();
         wide.advance(steps);
         narrow.advance(steps);
-        let wide = along(scene, wide.positions(), wide.velocities());
+        let wide = along(scene, &wide.positions(), &wide.velocities());
         [wide, along(scene, &narrow.positions(), &narrow.velocities())]
     };
     times.iter().map(state).collect()

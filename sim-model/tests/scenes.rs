@@ -1,5 +1,6 @@
 //! Scene files: what they can say, and how each mistake is reported.
 
+use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::reference::{Integrator, Reference},
     force::Material,

@@ -4,7 +4,7 @@ use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
     board::{Board, BoardError},
     device::{Device, DeviceError, model::ModelDevice, rtl::Rtl},
-    engine::{BoardEngine, Engine},
+    engine::{BoardEngine, Engine, EngineError},
 };
 use nendo_model::{
     contract::{
@@ -190,7 +190,10 @@ fn whole_run(device: &mut Faulty) -> Result<(String, u64), BoardError> {
     engine.run(2)?;
     let points = engine.board().points(&[0, 7])?;
     engine.run(3)?;
-    let digest = engine.state_digest().map_err(|e| e.downcast::<BoardError>().unwrap())?;
+    let digest = engine.state_digest().map_err(|error| match error {
+        EngineError::Device(error) => *error.downcast::<BoardError>().unwrap(),
+        other => panic!("{other}"),
+    })?;
     let seen = format!("{digest} {points:?} {} {:?}", engine.overflow(), engine.cycles());
     Ok((seen, engine.board().retries()))
 }

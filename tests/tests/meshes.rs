@@ -34,7 +34,7 @@ fn run(scene: &Scene, kind: EngineKind, steps: u64) -> (String, Vec<Vec3>) {
     };
     let mut engine = engine::open(scene, &options).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
     engine.advance(steps).unwrap();
-    assert_eq!(engine.trouble(), None, "{kind:?}");
+    assert_eq!(engine.failure(), None, "{kind:?}");
     let end = (engine.state_digest().unwrap(), engine.positions().unwrap());
     engine.close().unwrap();
     end

@@ -2,7 +2,7 @@
 
 use nendo_host::{
     board::Completion,
-    engine::{Engine, EngineKind, EngineOptions, open, usual_inverse},
+    engine::{Engine, EngineKind, EngineOptions, open},
 };
 use nendo_model::{
     contract::{numbers::Profile, scaling::Scaling},
@@ -15,7 +15,7 @@ fn options(kind: EngineKind, profile: Profile) -> EngineOptions {
     EngineOptions {
         kind,
         profile,
-        inverse: usual_inverse(profile),
+        inverse: profile.usual_inverse(),
         modules: None,
         threads: 2,
         edge_order: None,

@@ -160,7 +160,7 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
         edge_order: None,
         integrator: Integrator::Euler,
         trace: false,
-        device: DeviceSpec::Rtl,
+        device: DeviceSpec::rtl(),
         record: None,
         completion: Completion::Poll,
     }

@@ -85,6 +85,7 @@ impl Scatter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nendo_model::engine::InProcess;
     use nendo_model::engine::reference::{Integrator, Reference};
 
     /// It computes what the others compute.

@@ -5,6 +5,7 @@ use nendo_model::contract::{
     config::Config,
     numbers::{Inverse, Profile},
 };
+use nendo_model::engine::EngineError;
 
 /// Why a device cannot be used as a board, or does not do what a board does.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,17 @@ pub enum BoardError {
         particles: u32,
         /// Of the scene's plan.
         slots: u32,
+    },
+    /// A plan for another engine.
+    #[error(
+        "what is to be loaded was planned for another engine than {device} has ({}): plan it again",
+        config.modules_text()
+    )]
+    OtherPlan {
+        /// Which device.
+        device: String,
+        /// What it holds.
+        config: Config,
     },
     /// What arrived is not what was sent.
     #[error("{doing}: what {device} took or gave is not what was sent or received; the link is damaged")]
@@ -102,4 +114,10 @@ pub enum BoardError {
         /// What it was told.
         asked: u32,
     },
+}
+
+impl From<BoardError> for EngineError {
+    fn from(error: BoardError) -> Self {
+        Self::Device(Box::new(error))
+    }
 }

@@ -4,11 +4,12 @@ use nendo_model::{
     contract::image::{Edge, Image, Particle},
     plan::schedule::{Schedule, Slot},
 };
+use std::sync::Arc;
 
 /// The plan of an image, and what follows from it for the memories.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     edges: usize,
 }
 
@@ -16,12 +17,12 @@ impl Default for Layout {
     /// Of nothing.
     fn default() -> Self {
         let depths = nendo_model::plan::cycles::Depths { element: 0, particle: 0, read: 0 };
-        Self::new(Schedule::new(&[], &[], 1, depths), 0)
+        Self::new(Arc::new(Schedule::new(&[], &[], 1, depths)), 0)
     }
 }
 
 impl Layout {
-    pub(super) fn new(schedule: Schedule, edges: usize) -> Self {
+    pub(super) fn new(schedule: Arc<Schedule>, edges: usize) -> Self {
         Self { schedule, edges }
     }
 

@@ -23,9 +23,9 @@ use nendo_model::{
         numbers::{Constant, Inverse, Profile},
         overflow::Overflow,
     },
-    plan::schedule::Schedule,
+    plan::{cycles::Depths, loaded::Loaded, schedule::Schedule},
 };
-use std::iter::once;
+use std::{iter::once, sync::Arc};
 
 /// What a board holds: every memory word that has a meaning between steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,13 +253,21 @@ impl<D: Device> Board<D> {
 
     /// Loads an image: constants, particles and edges. Whatever was running is stopped.
     pub fn load(&mut self, image: &Image) -> Result<(), BoardError> {
+        self.load_planned(&Loaded::planned(image.clone(), self.map.config.modules as usize))
+    }
+
+    /// Loads what has been planned for an engine of as many modules.
+    pub fn load_planned(&mut self, loaded: &Loaded) -> Result<(), BoardError> {
         let config = self.map.config;
-        let schedule = Schedule::of(image, config.modules as usize);
-        let (particles, slots) = (schedule.particles, schedule.slots());
+        let Loaded { image, plan, .. } = loaded;
+        let (particles, slots) = (plan.particles, plan.slots());
+        if plan.depths() != Depths::of(config.profile, config.inverse, config.modules) {
+            return Err(BoardError::OtherPlan { device: self.name(), config });
+        }
         if u64::from(particles) > config.particles || u64::from(slots) > config.edges {
             return Err(BoardError::TooLarge { device: self.name(), config, particles, slots });
         }
-        let layout = Layout::new(schedule, image.edges.len());
+        let layout = Layout::new(Arc::clone(plan), image.edges.len());
         let mut attempt = 1;
         // Loading again repairs whatever a damaged transfer may have written elsewhere.
         while let Err(error) = self.load_once(image, &layout) {

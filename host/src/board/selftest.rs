@@ -3,14 +3,14 @@
 use super::{Board, BoardError};
 use crate::{
     device::Device,
-    engine::{BoardEngine, Engine},
+    engine::{BoardEngine, Engine, EngineError},
 };
 use nendo_model::{
     contract::{
         image::{Image, ImageError},
         map::{Reg, Way, Win},
     },
-    scene::Scene,
+    scene::{Scene, SceneError},
     twin::engine::Model,
 };
 use serde::Serialize;
@@ -69,9 +69,12 @@ pub enum SelftestError {
     /// The known scene does not fit the profile.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// The known scene cannot be made.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
     /// The engine failed.
-    #[error("{0:#}")]
-    Engine(anyhow::Error),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
 }
 
 /// Tests a board. What was loaded is lost.
@@ -103,7 +106,7 @@ pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), Se
     }
     look(&mut board, &mut report)?;
     // The known answer is computed in memories that still hold the march.
-    let scene = Scene::open(SCENE).map_err(|e| SelftestError::Engine(e.into()))?;
+    let scene = Scene::open(SCENE)?;
     let config = *board.config();
     let image = Image::new(&scene, config.profile, config.inverse)?;
     let mut model = Model::new(image.clone(), 1);
@@ -111,7 +114,7 @@ pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), Se
     report.expected_digest = model.state_digest();
     let mut engine = BoardEngine::new(board, image, None)?;
     engine.run(STEPS)?;
-    report.state_digest = engine.state_digest().map_err(SelftestError::Engine)?;
+    report.state_digest = engine.state_digest()?;
     report.cycles = engine.cycles();
     let board = engine.into_board();
     report.retries = board.retries();

@@ -4,10 +4,11 @@ use super::{Console, Failure, emulate, guest, options::HardwareArgs, run};
 use crate::{
     board::{Board, selftest::selftest},
     device::{
-        Device, DeviceSpec, identify,
-        pci::sysfs::{Access, PciDevice, Sysfs},
+        Device, DeviceSpec, Making, identify,
+        pci::sysfs::PciDevice,
+        registry::{self, BACKENDS, Found},
     },
-    engine::{self, EngineKind},
+    engine::EngineKind,
 };
 use anyhow::anyhow;
 use nendo_model::contract::map::Map;
@@ -37,8 +38,7 @@ pub(super) enum Command {
   nendo board selftest --device rtl --modules 4
   nendo board info --device pci:0000:03:00.0")]
 pub(super) struct DeviceArg {
-    /// rtl (Verilated), model, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
-    #[arg(long, default_value = "rtl", value_name = "DEVICE")]
+    #[arg(long, default_value = "rtl", value_name = "DEVICE", help = registry::help())]
     device: DeviceSpec,
     /// What a rtl, model or pci-sim is made as; a board is what it is
     #[command(flatten)]
@@ -48,13 +48,13 @@ pub(super) struct DeviceArg {
 impl DeviceArg {
     fn open(&self) -> anyhow::Result<Board<Box<dyn Device>>> {
         // What is made to measure gets the seed's minimal set.
-        Ok(Board::open(engine::open_device(&self.device, &self.hardware.standard(), 1)?)?)
+        Ok(Board::open(self.device.open(&Making { config: &self.hardware.standard(), threads: 1 })?)?)
     }
 }
 
 pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Failure> {
     match command {
-        Command::List => list(&Sysfs::default(), console),
+        Command::List => list(console),
         Command::Info(device) => info(device, console),
         Command::Selftest(device) => test(device, console),
         Command::Reset(device) => {
@@ -71,27 +71,20 @@ pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Fai
     }
 }
 
-fn list(sysfs: &Sysfs, console: Console) -> Result<Value, Failure> {
-    let boards = sysfs.candidates().map_err(anyhow::Error::from)?;
-    for PciDevice { address, vendor, device, description, driver, access, .. } in &boards {
-        let driver = driver.as_deref().unwrap_or("none");
-        let state = match access {
-            Access::Usable => format!("usable: nendo board info --device pci:{address}"),
-            Access::Unusable(why) => why.clone(),
-        };
-        console
-            .say(format!("{address} [{vendor:04x}:{device:04x}] {description}, driver {driver}\n  {state}"));
+fn list(console: Console) -> Result<Value, Failure> {
+    let mut found = Vec::new();
+    for backend in BACKENDS {
+        found.extend((backend.list)().map_err(anyhow::Error::from)?);
     }
-    let xdma: Vec<String> = (0..8)
-        .map(|n| format!("xdma:{n}"))
-        .filter(|name| std::path::Path::new(&format!("/dev/{}_user", name.replace(':', ""))).exists())
-        .collect();
-    for name in &xdma {
-        console.say(format!("{name}: behind the XDMA driver; nendo board info --device {name}"));
+    for Found { name, description, hindrance, .. } in &found {
+        let state = hindrance.clone().unwrap_or_else(|| format!("usable: nendo board info --device {name}"));
+        console.say(format!("{name} {description}\n  {state}"));
     }
-    if boards.is_empty() && xdma.is_empty() {
+    if found.is_empty() {
         console.say("no boards found. Without one, `--device rtl` is the hardware compiled by Verilator.");
     }
+    let xdma: Vec<&str> = found.iter().map(|f| f.name.as_str()).filter(|n| n.starts_with("xdma:")).collect();
+    let boards: Vec<&PciDevice> = found.iter().filter_map(|f| f.pci.as_ref()).collect();
     Ok(json!({ "boards": boards, "xdma": xdma }))
 }
 

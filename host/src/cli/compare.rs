@@ -80,7 +80,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         let (mean, max) = errors(&scene, &got, &wanted);
         peak = peak.max(largest_displacement(&scene, &wanted));
         raw.push((until as f64 * scene.step, mean, max));
-        if let Some(text) = engine.trouble().or_else(|| reference.trouble()) {
+        if let Some(failure) = engine.failure().or_else(|| reference.failure()) {
+            let text = engine::explain(failure);
             bar.finish_and_clear();
             return Err(Failure::Run(anyhow::anyhow!("after {until} of {steps} steps: {text}"), None));
         }

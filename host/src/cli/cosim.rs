@@ -8,11 +8,14 @@ use crate::{
     board::Board,
     cosim::{Lockstep, Report},
     device::rtl::Rtl,
-    engine, progress,
+    progress,
 };
 use anyhow::{Context, anyhow};
 use nendo_hdl::sim::verilated::{Coverage, Options};
-use nendo_model::contract::{config::Config, image::Image};
+use nendo_model::{
+    contract::{config::Config, image::Image},
+    plan::loaded::Loaded,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +46,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
     let modules = args.hardware.modules();
-    let config = engine::config_for(&image, modules).map_err(Failure::input)?;
+    let loaded = Loaded::new(image, modules).map_err(Failure::input)?;
+    let (image, config) = (&loaded.image, loaded.config);
     console.say(format!(
         "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}, {modules} modules) in lock step",
         scene.name,
@@ -54,7 +58,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let options = Options { coverage, ..Options::default() };
     let device = Rtl::new(&config, options).map_err(anyhow::Error::from)?;
     let board = Board::open(device).map_err(anyhow::Error::from)?;
-    let mut lockstep = Lockstep::new(board, image).map_err(anyhow::Error::from)?;
+    let mut lockstep = Lockstep::with(board, loaded).map_err(anyhow::Error::from)?;
     progress::in_pieces(&scene.name, args.steps, |steps| {
         for _ in 0..steps {
             if !lockstep.step()? {

@@ -2,9 +2,9 @@
 
 use super::{Console, Failure, options::HardwareArgs};
 use crate::{
-    device::{Device, DeviceSpec},
+    device::{Device, DeviceSpec, Making},
     emulate::{Card, Emulator},
-    engine, interrupt,
+    interrupt,
 };
 use anyhow::anyhow;
 use nendo_model::contract::map::Map;
@@ -45,11 +45,11 @@ fn id(text: &str) -> Result<(u16, u16), String> {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
-    if !matches!(args.device, DeviceSpec::Model | DeviceSpec::Rtl | DeviceSpec::PciSim) {
+    if !args.device.is_made_to_measure() {
         return Err(Failure::input(anyhow!("a card is emulated by model, rtl or pci-sim; see --device")));
     }
     let config = args.hardware.standard();
-    let device = engine::open_device(&args.device, &config, 1).map_err(anyhow::Error::from)?;
+    let device = args.device.open(&Making { config: &config, threads: 1 }).map_err(anyhow::Error::from)?;
     let name = device.name();
     let mut card = Card::new(Map::new(&config).size);
     (card.vendor, card.device) = args.id.unwrap_or((card.vendor, card.device));

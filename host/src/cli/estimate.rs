@@ -4,7 +4,7 @@ use super::{
     Console, Failure,
     options::{HardwareArgs, SceneArg},
 };
-use crate::{engine, progress};
+use crate::progress;
 use anyhow::anyhow;
 use nendo_hdl::{
     resources::{Memory, Multipliers, flip_flops, luts},
@@ -12,11 +12,12 @@ use nendo_hdl::{
 };
 use nendo_model::{
     contract::{config::Config, image::Image},
-    plan::schedule::Schedule,
+    plan::{loaded::Loaded, schedule::Schedule},
     scene::Scene,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -116,7 +117,7 @@ impl Estimate {
 }
 
 /// The largest cube of particles that fits a configuration's memories, with its plan.
-fn largest_box(config: &Config) -> Result<(Scene, Schedule), Failure> {
+fn largest_box(config: &Config) -> Result<(Scene, Arc<Schedule>), Failure> {
     let most = ((config.modules * config.particles) as f64).cbrt() as u64;
     for side in (2..=most).rev() {
         let scene = Scene::open(&format!("box:{side}x{side}x{side}")).map_err(Failure::input)?;
@@ -124,7 +125,7 @@ fn largest_box(config: &Config) -> Result<(Scene, Schedule), Failure> {
             continue;
         }
         let image = Image::new(&scene, config.profile, config.inverse).map_err(Failure::input)?;
-        let plan = Schedule::of(&image, config.modules as usize);
+        let plan = Loaded::planned(image, config.modules as usize).plan;
         if u64::from(plan.particles) <= config.particles && u64::from(plan.slots()) <= config.edges {
             return Ok((scene, plan));
         }
@@ -165,8 +166,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
             let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
-            let config = engine::config_for(&image, args.hardware.modules()).map_err(Failure::input)?;
-            let plan = Schedule::of(&image, args.hardware.modules());
+            let Loaded { config, plan, .. } =
+                Loaded::new(image, args.hardware.modules()).map_err(Failure::input)?;
             (config, scene, plan)
         }
         None => {

@@ -4,10 +4,10 @@ use super::{
     Console, Failure,
     options::{HardwareArgs, SceneArg},
 };
-use crate::{engine, output::write_whole};
+use crate::output::write_whole;
 use anyhow::Context;
 use nendo_hdl::design::Design;
-use nendo_model::contract::image::Image;
+use nendo_model::{contract::image::Image, plan::loaded::Loaded};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
             let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
-            engine::config_for(&image, args.hardware.modules()).map_err(Failure::input)?
+            Loaded::new(image, args.hardware.modules()).map_err(Failure::input)?.config
         }
         None => args.hardware.standard().holding(args.particles, args.edges),
     };

@@ -21,7 +21,10 @@ mod shell;
 mod synth;
 mod view;
 
-use crate::{engine::OpenError, interrupt};
+use crate::{
+    engine::{EngineError, OpenError},
+    interrupt,
+};
 use clap::{Parser, Subcommand};
 use nendo_hdl::sim::verilated;
 use serde_json::{Value, json};
@@ -107,14 +110,16 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Run(error.into(), None)
+    }
+}
+
 /// A scene that does not fit is bad input; a tool or device that does not work is a failed run.
 fn open_failure(error: OpenError) -> Failure {
     match error {
-        OpenError::Image(_)
-        | OpenError::Cpu(_)
-        | OpenError::TooLarge { .. }
-        | OpenError::TooManyModules { .. }
-        | OpenError::Modules { .. } => Failure::input(error),
+        OpenError::Scene(_) | OpenError::Modules { .. } => Failure::input(error),
         OpenError::Board(_) => Failure::Run(error.into(), None),
     }
 }

@@ -3,8 +3,8 @@
 use super::{Console, Failure};
 use crate::{
     board::Completion,
-    device::DeviceSpec,
-    engine::{EngineKind, EngineOptions, usual_inverse},
+    device::{DeviceSpec, registry},
+    engine::{EngineKind, EngineOptions},
 };
 use nendo_model::{
     contract::{
@@ -66,7 +66,7 @@ impl HardwareArgs {
     }
 
     pub(super) fn inverse(&self) -> Inverse {
-        self.inverse.unwrap_or_else(|| usual_inverse(self.profile))
+        self.inverse.unwrap_or_else(|| self.profile.usual_inverse())
     }
 }
 
@@ -81,8 +81,7 @@ pub(super) struct EngineArgs {
     /// Threads of the CPU engines; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// The board: rtl (Verilated), model, pci-sim, pci:0000:03:00.0, xdma:0, vfio:0000:03:00.0 or replay:FILE
-    #[arg(long, default_value = "rtl", value_name = "DEVICE")]
+    #[arg(long, default_value = "rtl", value_name = "DEVICE", help = format!("The board: {}", registry::help()))]
     pub(super) device: DeviceSpec,
     /// Record all traffic with the board to this file, for --device replay:FILE
     #[arg(long, value_name = "FILE.jsonl")]

@@ -87,7 +87,8 @@ fn run(args: &Args, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, Failure>
         let until = scene.steps_for(time);
         while engine.step() < until {
             engine.advance((until - engine.step()).min(100))?;
-            if let Some(text) = engine.trouble() {
+            if let Some(failure) = engine.failure() {
+                let text = engine::explain(failure);
                 return Err(Failure::Run(anyhow!("after {} steps: {text}", engine.step()), None));
             }
             if interrupt::requested() {

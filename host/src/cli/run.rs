@@ -17,7 +17,6 @@ use crate::{
 };
 use anyhow::Context;
 use nendo_model::{
-    contract::image::Image,
     mesh::Vec3,
     plan::schedule::Schedule,
     scene::{Scene, deformation::Deformation},
@@ -155,7 +154,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         report["deformation"] = serde_json::to_value(d).map_err(anyhow::Error::from)?;
     }
     engine.close()?;
-    if let Some(text) = engine.trouble() {
+    if let Some(failure) = engine.failure() {
+        let text = engine::explain(failure);
         return Err(Failure::Run(
             anyhow::anyhow!("stopped within {done} of {steps} steps: {text}"),
             Some(report),
@@ -188,11 +188,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         let positions = engine.positions()?;
         let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
         let picture = picture::svg(&scene, &positions);
-        let plan = fixed.then(|| Image::new(&scene, options.profile, options.inverse).ok()).flatten();
-        let plan = plan.map(|image| Schedule::of(&image, engine.modules().unwrap_or(1) as usize));
         let mut names = series.map_or(Ok(vec![]), Series::finish).context("writing the series")?;
         let files = [
-            ("report.html", html(&scene, &report, plan.as_ref(), &picture).into_bytes()),
+            ("report.html", html(&scene, &report, engine.plan(), &picture).into_bytes()),
             ("report.json", (text + "\n").into_bytes()),
             ("state.csv", state_csv(&scene, &positions).into_bytes()),
             ("model.glb", gltf::glb(&scene, &positions)),
@@ -255,7 +253,7 @@ fn run_in_pieces(
         if rest > 0 {
             advance(&mut engine, rest)?;
         }
-        anyhow::Ok(engine.trouble().is_none())
+        anyhow::Ok(engine.failure().is_none())
     })?;
     Ok(Outcome { engine, done, wall, live: None, loaded })
 }
@@ -267,7 +265,7 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
     let started = Instant::now();
     let run = live::run(&mut engine, steps, scene.step, &points, |done, engine| {
         bar.set_position(done);
-        engine.trouble().is_none()
+        engine.failure().is_none()
     });
     bar.finish_and_clear();
     let (done, live) = run.map_err(anyhow::Error::from)?;

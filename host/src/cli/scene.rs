@@ -4,8 +4,9 @@ use super::{
     Console, Failure, import,
     options::{SceneArg, modules_range, unstable},
 };
-use crate::{engine::usual_inverse, output::write_whole, progress};
+use crate::{output::write_whole, progress};
 use anyhow::{Context, anyhow};
+use nendo_model::engine::InProcess;
 use nendo_model::{
     contract::{
         image::Image,
@@ -135,7 +136,7 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure>
     if modules > particles {
         return Err(Failure::input(anyhow!("{modules} modules for {particles} particles: at most one each")));
     }
-    let depths = Depths::of(Profile::default(), usual_inverse(Profile::default()), modules as u64);
+    let depths = Depths::of(Profile::default(), Profile::default().usual_inverse(), modules as u64);
     let plan = Schedule::new(&mesh.particles, &mesh.edges, modules, depths);
     let shares = plan.partition.shares(&mesh.edges);
     let range = |counts: &[u64]| {
@@ -292,7 +293,7 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, Failure> {
 fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, Failure> {
     let mut engine = Reference::new(scene, Integrator::Euler);
     let mut seen = Expectation::ZERO;
-    let mut look = |e: &Reference| seen.observe(scene, (e.positions(), e.velocities()), e.elements());
+    let mut look = |e: &Reference| seen.observe(scene, (&e.positions(), &e.velocities()), e.elements());
     look(&engine);
     progress::in_pieces("rehearsal", scene.steps_for(scene.duration), |n| {
         for _ in 0..n {

@@ -8,11 +8,12 @@ pub mod model;
 pub mod pci;
 pub mod pci_sim;
 pub mod record;
+pub mod registry;
 pub mod rtl;
-mod spec;
 
 pub use identity::{IdentityError, identify};
-pub use spec::{DeviceSpec, PciAddress, SpecError};
+pub use pci::address::PciAddress;
+pub use registry::{DeviceSpec, Making, SpecError};
 
 use std::io;
 

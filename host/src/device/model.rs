@@ -1,7 +1,18 @@
 //! The model of the engine behind its register port, as a device.
 
-use super::{Device, DeviceError, Waited};
+use super::{Device, DeviceError, Waited, registry::Backend};
 use nendo_model::{contract::config::Config, twin::register_bus::RegisterModel};
+
+/// As users name it.
+pub const BACKEND: Backend = Backend {
+    prefix: "model",
+    argument: None,
+    help: "the bit-accurate model behind the register map",
+    made_to_measure: true,
+    check: Backend::no_argument,
+    open: |_, making| Ok(Box::new(ModelDevice::new(making.config, making.threads))),
+    list: Backend::none_listed,
+};
 
 /// A board in software.
 pub struct ModelDevice(RegisterModel);

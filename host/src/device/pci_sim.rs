@@ -3,7 +3,7 @@
 //! Every word goes over the bus as on a real one, with retries, disconnects and parity, and a monitor checks every
 //! clock. Writes are posted: what the engine refuses comes back as SERR#, which is looked for after each write.
 
-use super::{Device, DeviceError, Waited};
+use super::{Device, DeviceError, Waited, registry::Backend};
 use nendo_hdl::{
     bus::pci::{config_space as space, pci_board},
     sim::{
@@ -14,6 +14,17 @@ use nendo_hdl::{
 use nendo_model::contract::{
     config::Config,
     map::{Map, Reg},
+};
+
+/// As users name it.
+pub const BACKEND: Backend = Backend {
+    prefix: "pci-sim",
+    argument: None,
+    help: "the card on a simulated PCI bus",
+    made_to_measure: true,
+    check: Backend::no_argument,
+    open: |_, making| Ok(Box::new(PciSim::new(making.config, Options::default())?)),
+    list: Backend::none_listed,
 };
 
 /// Where the BAR is put.

@@ -4,12 +4,26 @@
 //! replay answers the same accesses in the same order with the same values, and refuses anything else: so a
 //! run on a real board becomes a test.
 
-use super::{Device, DeviceError, Waited};
+use super::{Device, DeviceError, SpecError, Waited, registry::Backend};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
+};
+
+/// As users name a recording.
+pub const BACKEND: Backend = Backend {
+    prefix: "replay",
+    argument: Some("FILE"),
+    help: "a recording",
+    made_to_measure: false,
+    check: |file| match file.is_empty() {
+        true => Err(SpecError::new("replay", "needs a recording behind it: replay:FILE")),
+        false => Ok(()),
+    },
+    open: |file, _| Ok(Box::new(Replay::new(Path::new(file))?)),
+    list: Backend::none_listed,
 };
 
 /// The first line of a recording.

@@ -1,12 +1,23 @@
 //! The Verilated engine behind its AXI4-Lite port: a board without hardware.
 
-use super::{Device, DeviceError, Waited};
+use super::{Device, DeviceError, Waited, registry::Backend};
 use nendo_hdl::{
     bus::axi::axi_board,
     sim::verilated::{Options, PortId, Sim, VerilatedError},
 };
 use nendo_model::contract::config::Config;
 use std::path::{Path, PathBuf};
+
+/// As users name it.
+pub const BACKEND: Backend = Backend {
+    prefix: "rtl",
+    argument: None,
+    help: "the hardware, compiled by Verilator",
+    made_to_measure: true,
+    check: Backend::no_argument,
+    open: |_, making| Ok(Box::new(Rtl::new(making.config, Options::default())?)),
+    list: Backend::none_listed,
+};
 
 /// Clocks after which an AXI transaction has failed.
 const TIMEOUT: u32 = 1000;

@@ -1,6 +1,5 @@
 //! A board as an engine: a scene's image on a device, its events written between steps.
 
-use super::{Engine, Probe, overflow_trouble, probe_of};
 use crate::{
     board::{Board, BoardError, Memories},
     device::Device,
@@ -12,7 +11,9 @@ use nendo_model::{
         overflow::Overflow,
         scaling::Headroom,
     },
+    engine::{Engine, EngineError, Failure, Probe},
     mesh::Vec3,
+    plan::{loaded::Loaded, schedule::Schedule},
     scene::{Scene, loads::Loads},
     twin::{engine::state_digest, tem},
 };
@@ -37,11 +38,31 @@ pub(super) fn in_order(image: &Image, order: &[u32]) -> Image {
     Image { edges, ..image.clone() }
 }
 
+/// Edges in the scene's order: the k-th of those held is edge `order[k]`.
+fn in_scene_order(held: Vec<Edge>, order: &[u32]) -> Vec<Edge> {
+    let mut edges = vec![Edge::default(); held.len()];
+    for (edge, &k) in held.into_iter().zip(order) {
+        edges[k as usize] = edge;
+    }
+    edges
+}
+
 impl<D: Device> BoardEngine<D> {
     /// Loads an image. With an order, edge `order[k]` of the image is the board's k-th.
-    pub fn new(mut board: Board<D>, image: Image, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
-        let order = order.unwrap_or_else(|| (0..image.edges.len() as u32).collect());
-        board.load(&in_order(&image, &order))?;
+    pub fn new(board: Board<D>, image: Image, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
+        let held = match &order {
+            Some(order) => in_order(&image, order),
+            None => image,
+        };
+        let modules = board.config().modules as usize;
+        Self::with(board, Loaded::planned(held, modules), order)
+    }
+
+    /// Loads what has been planned. With an order, its k-th edge is the scene's edge `order[k]`.
+    pub fn with(mut board: Board<D>, loaded: Loaded, order: Option<Vec<u32>>) -> Result<Self, BoardError> {
+        board.load_planned(&loaded)?;
+        let order = order.unwrap_or_else(|| (0..loaded.image.edges.len() as u32).collect());
+        let image = Image { edges: in_scene_order(loaded.image.edges, &order), ..loaded.image };
         let loads = Loads::new(image.particles.iter().map(|p| p.force).collect());
         Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, loads })
     }
@@ -140,22 +161,14 @@ impl<D: Device> BoardEngine<D> {
     /// The edges in the scene's order.
     pub fn edges(&mut self) -> Result<Vec<Edge>, BoardError> {
         let held = self.board.edges()?;
-        Ok(self.in_scene_order(held))
+        Ok(in_scene_order(held, &self.order))
     }
 
     /// Every memory word in use, edges in the scene's order.
     pub fn memories(&mut self) -> Result<Memories, BoardError> {
         let mut memories = self.board.memories()?;
-        memories.edges = self.in_scene_order(memories.edges);
+        memories.edges = in_scene_order(memories.edges, &self.order);
         Ok(memories)
-    }
-
-    fn in_scene_order(&self, held: Vec<Edge>) -> Vec<Edge> {
-        let mut edges = vec![Edge::default(); held.len()];
-        for (edge, &k) in held.into_iter().zip(&self.order) {
-            edges[k as usize] = edge;
-        }
-        edges
     }
 
     fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), BoardError> {
@@ -169,11 +182,11 @@ impl<D: Device> Engine for BoardEngine<D> {
         Some(self.board.retries())
     }
 
-    fn close(&mut self) -> anyhow::Result<()> {
-        Ok(self.board.device().close()?)
+    fn close(&mut self) -> Result<(), EngineError> {
+        Ok(self.board.device().close().map_err(BoardError::from)?)
     }
 
-    fn advance(&mut self, steps: u64) -> anyhow::Result<()> {
+    fn advance(&mut self, steps: u64) -> Result<(), EngineError> {
         Ok(self.run(steps)?)
     }
 
@@ -181,26 +194,26 @@ impl<D: Device> Engine for BoardEngine<D> {
         self.step
     }
 
-    fn positions(&mut self) -> anyhow::Result<Vec<Vec3>> {
+    fn positions(&mut self) -> Result<Vec<Vec3>, EngineError> {
         let particles = self.board.motion()?;
         Ok(particles.iter().map(|p| self.image.position(p.x)).collect())
     }
 
-    fn motion(&mut self) -> anyhow::Result<(Vec<Vec3>, Vec<Vec3>)> {
+    fn motion(&mut self) -> Result<(Vec<Vec3>, Vec<Vec3>), EngineError> {
         let particles = self.board.motion()?;
         Ok(particles.iter().map(|p| (self.image.position(p.x), self.image.velocity(p.v))).unzip())
     }
 
-    fn extensions(&mut self) -> anyhow::Result<Vec<f64>> {
+    fn extensions(&mut self) -> Result<Vec<f64>, EngineError> {
         Ok(self.edges()?.iter().map(|e| self.image.extension(e.u)).collect())
     }
 
-    fn pull(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
+    fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {
         self.loads.set_added(particle, self.image.added_force(particle, force)?);
         Ok(self.refresh_forces(&[particle])?)
     }
 
-    fn state_digest(&mut self) -> anyhow::Result<String> {
+    fn state_digest(&mut self) -> Result<String, EngineError> {
         let (particles, u) = self.state()?;
         Ok(state_digest(self.image.numbers(), &particles, &u))
     }
@@ -209,12 +222,16 @@ impl<D: Device> Engine for BoardEngine<D> {
         self.overflow
     }
 
-    fn trouble(&self) -> Option<String> {
-        overflow_trouble(self.overflow)
+    fn failure(&self) -> Option<Failure> {
+        Failure::of(self.overflow)
     }
 
     fn modules(&self) -> Option<u64> {
         Some(self.board.config().modules)
+    }
+
+    fn plan(&self) -> Option<&Schedule> {
+        Some(self.board.schedule())
     }
 
     /// Measured, not predicted.
@@ -227,9 +244,9 @@ impl<D: Device> Engine for BoardEngine<D> {
     }
 
     /// The hardware's own result: the edge alone on the board, its elements computed, then all put back.
-    fn probe(&mut self, edge: usize) -> anyhow::Result<Probe> {
+    fn probe(&mut self, edge: usize) -> Result<Probe, EngineError> {
         let Memories { particles, edges, .. } = self.board.memories()?;
-        let whole = Image { particles, edges: self.in_scene_order(edges), ..self.image.clone() };
+        let whole = Image { particles, edges: in_scene_order(edges, &self.order), ..self.image.clone() };
         let Edge { start, end, .. } = whole.edges[edge];
         let mut alone = Image { events: Vec::new(), ..whole.clone() };
         alone.particles = vec![whole.particles[start as usize], whole.particles[end as usize]];
@@ -242,6 +259,6 @@ impl<D: Device> Engine for BoardEngine<D> {
         let voigt_rate = i64::from(u) - i64::from(whole.edges[edge].u);
         self.board.load(&in_order(&whole, &self.order))?;
         let out = tem::Output { force: force.map(i64::from), voigt_rate, ..tem::Output::default() };
-        Ok(probe_of(&self.image, edge, &out))
+        Ok(Probe::of_words(&self.image, edge, &out))
     }
 }

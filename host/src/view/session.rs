@@ -7,7 +7,7 @@ use super::{
     protocol::{Color, Command, FrameHeader, Message, SceneHeader},
     stage::{self, Stage, View},
 };
-use crate::engine::{EngineKind, EngineOptions, OpenError, usual_inverse};
+use crate::engine::{EngineKind, EngineOptions, OpenError};
 use anyhow::Context;
 use axum::body::Bytes;
 use clap::ValueEnum;
@@ -332,7 +332,7 @@ impl Player {
                 (self.scene, self.chosen) = (new, scene);
                 self.options.kind = engine;
                 if profile != self.options.profile {
-                    (self.options.profile, self.options.inverse) = (profile, usual_inverse(profile));
+                    (self.options.profile, self.options.inverse) = (profile, profile.usual_inverse());
                 }
                 self.reopen();
             }

@@ -55,9 +55,9 @@ impl Stage {
     pub(super) fn advance(&mut self, steps: u64) -> anyhow::Result<Option<String>> {
         self.engine.advance(steps)?;
         if let Some(reference) = &mut self.reference {
-            reference.advance(steps);
+            reference.advance(steps)?;
         }
-        Ok(self.engine.trouble())
+        Ok(self.engine.failure().map(engine::explain))
     }
 
     /// Pulls one particle, or none.
@@ -80,7 +80,7 @@ impl Stage {
         let hand = hand.map(|hand| Hand { radius: hand.radius.min(largest), ..hand });
         self.engine.touch(&self.scene, hand.as_ref())?;
         if let Some(reference) = &mut self.reference {
-            reference.touch(&self.scene, hand.as_ref());
+            reference.touch(&self.scene, hand.as_ref())?;
         }
         self.hand = hand;
         Ok(())
@@ -94,7 +94,7 @@ impl Stage {
     fn pull_all(&mut self, particle: u32, force: Vec3) -> anyhow::Result<()> {
         self.engine.pull(particle, force)?;
         if let Some(reference) = &mut self.reference {
-            reference.pull(particle, force);
+            reference.pull(particle, force)?;
         }
         Ok(())
     }
@@ -116,10 +116,10 @@ impl Stage {
             }
             Pull { particle, force: force.into(), reaction: reaction.into() }
         });
-        let errors: Option<Vec<f64>> = self.reference.as_ref().map(|reference| {
-            let percent = 100.0 / self.scene.mesh.width();
-            x.iter().zip(reference.positions()).map(|(a, b)| (a - b).norm() * percent).collect()
-        });
+        let exact = self.reference.as_mut().map(Engine::positions).transpose()?;
+        let percent = 100.0 / self.scene.mesh.width();
+        let error = |(a, b): (&Vec3, &Vec3)| (a - b).norm() * percent;
+        let errors: Option<Vec<f64>> = exact.map(|exact| x.iter().zip(&exact).map(error).collect());
         let mean_error = errors.as_ref().map(|e| e.iter().sum::<f64>() / e.len() as f64);
         let colors = match (color, errors) {
             (Color::Error, Some(errors)) => errors,
@@ -144,7 +144,7 @@ impl Stage {
     }
 
     pub(super) fn close(&mut self) -> anyhow::Result<()> {
-        self.engine.close()
+        Ok(self.engine.close()?)
     }
 }
 

@@ -4,6 +4,7 @@
 //! position uses the old velocity. [`Integrator::Rk4`] is there to tell the error of the method from the
 //! error of the arithmetic.
 
+use super::{EngineError, Failure, InProcess, Probe};
 use crate::{
     contract::digest::StateHasher,
     force::{ActingForces, contact::wall::Hand},
@@ -118,26 +119,6 @@ impl Reference {
         }
     }
 
-    /// Steps taken so far.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
-    /// Particle positions in metres.
-    pub fn positions(&self) -> &[Vec3] {
-        &self.x
-    }
-
-    /// Particle velocities in m/s.
-    pub fn velocities(&self) -> &[Vec3] {
-        &self.v
-    }
-
-    /// Voigt extensions in metres.
-    pub fn extensions(&self) -> &[f64] {
-        &self.u[..self.elements.len()]
-    }
-
     /// What one element computes in the present state.
     pub fn element(&self, edge: usize) -> ElementForces {
         let laws = self.acting.as_ref().map(ActingForces::elements);
@@ -151,7 +132,7 @@ impl Reference {
 
     /// Extension and force of every element in the present state.
     pub fn elements(&self) -> impl Iterator<Item = (f64, Vec3)> {
-        self.extensions().iter().enumerate().map(|(edge, &u)| (u, self.element(edge).force))
+        self.u[..self.elements.len()].iter().enumerate().map(|(edge, &u)| (u, self.element(edge).force))
     }
 
     /// Whether the simulation has burst: something is not a number, or crosses the object many times over
@@ -160,46 +141,6 @@ impl Reference {
         let sane =
             |x: &Vec3, v: &Vec3| x.iter().all(|c| c.is_finite()) && v.amax() * self.h < 100.0 * self.width;
         !self.x.iter().zip(&self.v).all(|(x, v)| sane(x, v))
-    }
-
-    /// Takes `steps` steps.
-    pub fn advance(&mut self, steps: u64) {
-        for _ in 0..steps {
-            self.apply_changes();
-            if let Some(acting) = &mut self.acting {
-                acting.settle(self.step as f64 * self.h, &self.x, &mut self.u);
-            }
-            match self.integrator {
-                Integrator::Euler => self.euler(),
-                Integrator::Rk4 => self.rk4(),
-            }
-            self.step += 1;
-        }
-    }
-
-    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
-    pub fn pull(&mut self, particle: u32, force: Vec3) {
-        self.external[particle as usize] = self.loads.set_added(particle, force.into()).into();
-    }
-
-    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
-    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
-        let time = self.step as f64 * self.h;
-        if self.acting.is_none() && hand.is_none() {
-            return;
-        }
-        let acting = self.acting.get_or_insert_with(|| scene.acting(Vec3::zeros()));
-        acting.touch(&scene.object(), &scene.hand_contact(), Vec3::zeros(), time, hand);
-    }
-
-    /// SHA-256 of x, v (per particle) and u as little-endian f64.
-    pub fn state_digest(&self) -> String {
-        let mut hasher = StateHasher::new();
-        for (x, v) in self.x.iter().zip(&self.v) {
-            x.iter().chain(v.iter()).for_each(|c| hasher.bytes(&c.to_le_bytes()));
-        }
-        self.u.iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
-        hasher.hex()
     }
 
     fn apply_changes(&mut self) {
@@ -268,6 +209,70 @@ impl Reference {
         for k in 0..self.u.len() {
             self.u[k] += h / 6.0 * (r0.u[k] + 2.0 * (r1.u[k] + r2.u[k]) + r3.u[k]);
         }
+    }
+}
+
+impl InProcess for Reference {
+    fn advance(&mut self, steps: u64) {
+        for _ in 0..steps {
+            self.apply_changes();
+            if let Some(acting) = &mut self.acting {
+                acting.settle(self.step as f64 * self.h, &self.x, &mut self.u);
+            }
+            match self.integrator {
+                Integrator::Euler => self.euler(),
+                Integrator::Rk4 => self.rk4(),
+            }
+            self.step += 1;
+        }
+    }
+
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn positions(&self) -> Vec<Vec3> {
+        self.x.clone()
+    }
+
+    fn velocities(&self) -> Vec<Vec3> {
+        self.v.clone()
+    }
+
+    fn extensions(&self) -> Vec<f64> {
+        self.u[..self.elements.len()].to_vec()
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {
+        self.external[particle as usize] = self.loads.set_added(particle, force.into()).into();
+        Ok(())
+    }
+
+    fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) -> Result<(), EngineError> {
+        let time = self.step as f64 * self.h;
+        if self.acting.is_some() || hand.is_some() {
+            let acting = self.acting.get_or_insert_with(|| scene.acting(Vec3::zeros()));
+            acting.touch(&scene.object(), &scene.hand_contact(), Vec3::zeros(), time, hand);
+        }
+        Ok(())
+    }
+
+    /// x, v (per particle) and u as little-endian f64.
+    fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for (x, v) in self.x.iter().zip(&self.v) {
+            x.iter().chain(v.iter()).for_each(|c| hasher.bytes(&c.to_le_bytes()));
+        }
+        self.u.iter().for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.has_diverged().then_some(Failure::Diverged)
+    }
+
+    fn probe(&self, edge: usize) -> Probe {
+        Probe::unrounded(edge, &self.element(edge))
     }
 }
 

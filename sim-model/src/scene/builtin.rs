@@ -127,6 +127,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::InProcess;
     use crate::engine::reference::{Integrator, Reference};
 
     /// Pressed alike and let go, the three keep what their kind keeps.

@@ -3,12 +3,15 @@
 //! All three end in the same thing, a mapping of the engine's registers ([`Mapping`]); they differ in how it is
 //! come by, in who must permit it, and in how the board is reset.
 
+pub mod address;
+pub mod backends;
 pub mod dma;
 pub mod sysfs;
 mod vfio;
 
-use super::{Device, DeviceError, Waited, identity::identify, spec::PciAddress};
+use super::{Device, DeviceError, Waited, identity::identify};
 use crate::sys::{self, mapping::Mapping};
+use address::PciAddress;
 use nendo_model::contract::map::{Map, Reg};
 use std::{
     fs::{File, OpenOptions},

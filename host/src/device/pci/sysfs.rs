@@ -1,6 +1,6 @@
 //! Boards as the kernel shows them in sysfs. All of it is text from outside: nothing here panics on it.
 
-use crate::device::{DeviceError, spec::PciAddress};
+use crate::device::{DeviceError, pci::address::PciAddress};
 use serde::Serialize;
 use std::{
     fs, io,

@@ -1,7 +1,7 @@
 //! The driver against a sysfs tree made of files, with files for BARs.
 
 use super::*;
-use crate::device::{IdentityError, spec::PciAddress};
+use crate::device::{IdentityError, pci::address::PciAddress};
 use nendo_model::contract::{
     config::Config,
     map::{Access, Register},

@@ -2,7 +2,7 @@
 
 use super::sysfs::Sysfs;
 use crate::{
-    device::{DeviceError, spec::PciAddress},
+    device::{DeviceError, pci::address::PciAddress},
     sys::{event, vfio},
 };
 use std::{

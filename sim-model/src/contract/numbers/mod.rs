@@ -183,6 +183,14 @@ impl Profile {
         }
     }
 
+    /// The circuit of the inverse length where none is asked for: the papers' own for their profiles.
+    pub const fn usual_inverse(self) -> Inverse {
+        match self {
+            Self::Paper2003 | Self::Paper2005 => Inverse::Cordic,
+            Self::Wide => Inverse::Table,
+        }
+    }
+
     /// The name users type.
     pub const fn name(self) -> &'static str {
         match self {

@@ -26,6 +26,7 @@ mod part;
 mod setup;
 mod windows;
 
+use super::{EngineError, Failure, InProcess, Probe};
 use crate::{
     contract::digest::StateHasher,
     engine::reference::ElementForces,
@@ -171,11 +172,6 @@ impl Cpu {
         (f64::from(edges) / self.edges.len() as f64, f64::from(edges) / lanes.max(1) as f64)
     }
 
-    /// Steps taken so far.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
     /// Position and velocity of a particle, and what rounding took from the position.
     fn motion(&self, particle: usize) -> ([f32; 6], [f32; 3]) {
         let (part, k) = self.places[particle];
@@ -183,21 +179,8 @@ impl Cpu {
         (body.motion.one(k as usize), body.low.one(k as usize))
     }
 
-    /// Particle positions in metres.
-    pub fn positions(&self) -> Vec<Vec3> {
-        let position = |(high, low): ([f32; 6], [f32; 3])| {
-            self.origin + Vec3::from_fn(|c, _| f64::from(high[c]) + f64::from(low[c]))
-        };
-        (0..self.places.len()).map(|p| position(self.motion(p))).collect()
-    }
-
-    /// Particle velocities in m/s.
-    pub fn velocities(&self) -> Vec<Vec3> {
-        (0..self.places.len()).map(|p| Vec3::from_fn(|c, _| self.motion(p).0[3 + c].into())).collect()
-    }
-
     /// Voigt extensions in metres, in scene order.
-    pub fn extensions(&self) -> Vec<f32> {
+    fn own_extensions(&self) -> Vec<f32> {
         let mut u = vec![0.0; self.edges.len()];
         for (number, value) in self.parts.iter().flat_map(Part::extensions) {
             u[number as usize] = value;
@@ -217,7 +200,7 @@ impl Cpu {
         let factors = self.classes[usize::from(self.edge_class[edge])];
         let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
         let (d, w) = (std::array::from_fn(difference), std::array::from_fn(|c| difference(c + 3)));
-        let u = [self.extensions()[edge]; element::BLOCK];
+        let u = [self.own_extensions()[edge]; element::BLOCK];
         let (force, growth) = element::block(&factors, d, w, u8::MAX, u);
         let force = force.map(|c| f64::from(c[0]));
         let voigt_rate = f64::from(growth[0]) / f64::from(factors.step);
@@ -237,33 +220,6 @@ impl Cpu {
         !self.bodies.iter().all(sane)
     }
 
-    /// SHA-256 of the state: per particle the f32 words of x and v and what rounding took from x, then per edge u,
-    /// little-endian.
-    pub fn state_digest(&self) -> String {
-        let mut hasher = StateHasher::new();
-        for p in 0..self.places.len() {
-            let (high, low) = self.motion(p);
-            high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
-        }
-        let more = self.others.iter().flat_map(|others| others.further_states(self.edges.len()));
-        self.extensions().iter().chain(more).for_each(|u| hasher.bytes(&u.to_le_bytes()));
-        hasher.hex()
-    }
-
-    /// Takes `steps` steps.
-    pub fn advance(&mut self, steps: u64) {
-        let end = self.step + steps;
-        while self.step < end {
-            while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
-                self.apply(change);
-                self.next_change += 1;
-            }
-            let next = self.changes.get(self.next_change).map_or(end, |c| c.step.min(end));
-            self.run(next - self.step);
-            self.step = next;
-        }
-    }
-
     fn apply(&mut self, change: Change) {
         let (part, k) = self.places[change.particle as usize];
         let (body, k) = (&mut self.bodies[part as usize], k as usize);
@@ -276,23 +232,6 @@ impl Cpu {
                 body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
             }
         }
-    }
-
-    /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
-    pub fn pull(&mut self, particle: u32, force: Vec3) {
-        let (part, k) = self.places[particle as usize];
-        let total = self.loads.set_added(particle, force.into());
-        self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
-    }
-
-    /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
-    pub fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) {
-        let (origin, time) = (self.origin, self.step as f64 * self.step_exact);
-        if self.others.is_none() && hand.is_none() {
-            return;
-        }
-        let others = self.others.get_or_insert_with(|| Box::new(OtherForces::of(scene, origin)));
-        others.acting.touch(&scene.object(), &scene.hand_contact(), origin, time, hand);
     }
 
     /// Steps without a change in between.
@@ -339,6 +278,77 @@ impl Cpu {
                 });
             }
         });
+    }
+}
+
+impl InProcess for Cpu {
+    fn advance(&mut self, steps: u64) {
+        let end = self.step + steps;
+        while self.step < end {
+            while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
+                self.apply(change);
+                self.next_change += 1;
+            }
+            let next = self.changes.get(self.next_change).map_or(end, |c| c.step.min(end));
+            self.run(next - self.step);
+            self.step = next;
+        }
+    }
+
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn positions(&self) -> Vec<Vec3> {
+        let position = |(high, low): ([f32; 6], [f32; 3])| {
+            self.origin + Vec3::from_fn(|c, _| f64::from(high[c]) + f64::from(low[c]))
+        };
+        (0..self.places.len()).map(|p| position(self.motion(p))).collect()
+    }
+
+    fn velocities(&self) -> Vec<Vec3> {
+        (0..self.places.len()).map(|p| Vec3::from_fn(|c, _| self.motion(p).0[3 + c].into())).collect()
+    }
+
+    fn extensions(&self) -> Vec<f64> {
+        self.own_extensions().into_iter().map(f64::from).collect()
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {
+        let (part, k) = self.places[particle as usize];
+        let total = self.loads.set_added(particle, force.into());
+        self.bodies[part as usize].set_external(k as usize, total.map(|c| c as f32));
+        Ok(())
+    }
+
+    fn touch(&mut self, scene: &Scene, hand: Option<&Hand>) -> Result<(), EngineError> {
+        let (origin, time) = (self.origin, self.step as f64 * self.step_exact);
+        if self.others.is_some() || hand.is_some() {
+            let others = self.others.get_or_insert_with(|| Box::new(OtherForces::of(scene, origin)));
+            others.acting.touch(&scene.object(), &scene.hand_contact(), origin, time, hand);
+        }
+        Ok(())
+    }
+
+    /// Per particle the f32 words of x and v and what rounding took from x, then per edge u,
+    /// little-endian.
+    fn state_digest(&self) -> String {
+        let mut hasher = StateHasher::new();
+        for p in 0..self.places.len() {
+            let (high, low) = self.motion(p);
+            high.iter().chain(&low).for_each(|word| hasher.bytes(&word.to_le_bytes()));
+        }
+        let more = self.others.iter().flat_map(|others| others.further_states(self.edges.len()));
+        self.own_extensions().iter().chain(more).for_each(|u| hasher.bytes(&u.to_le_bytes()));
+        hasher.hex()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.has_diverged().then_some(Failure::Diverged)
+    }
+
+    fn probe(&self, edge: usize) -> Probe {
+        Probe::unrounded(edge, &self.element(edge))
     }
 }
 

@@ -79,6 +79,7 @@ const RK4_REAL: f64 = 2.785;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::InProcess;
     use crate::{engine::reference::Reference, force::Material, scene::spectrum::scrambled};
 
     fn pair(material: Material) -> Scene {

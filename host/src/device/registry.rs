@@ -1,0 +1,230 @@
+//! Which devices there are: how users name them, what they are, how they are opened and found.
+//!
+//! A kind of device is one [`Backend`], declared beside its code, and one line of [`BACKENDS`]. Help texts, error
+//! messages and `nendo board list` come from this list.
+
+use super::{Device, DeviceError, model, pci, pci_sim, record, rtl};
+use nendo_model::contract::config::Config;
+use std::{fmt, str::FromStr};
+
+/// What a device is made as, where it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Making<'a> {
+    /// The engine; a device that is there already holds what it holds.
+    pub config: &'a Config,
+    /// Threads to compute on.
+    pub threads: usize,
+}
+
+/// A device on this machine.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its name, as users give it.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// What keeps it from being used, and what to do about it.
+    pub hindrance: Option<String>,
+    /// What the kernel tells of it, if it is on the PCI bus.
+    pub pci: Option<pci::sysfs::PciDevice>,
+}
+
+/// Opens a device by what follows its prefix.
+pub type Open = fn(&str, &Making<'_>) -> Result<Box<dyn Device>, DeviceError>;
+
+/// A kind of device.
+pub struct Backend {
+    /// Its name, or what its names begin with.
+    pub prefix: &'static str,
+    /// An example of what follows the prefix and a colon, if anything does.
+    pub argument: Option<&'static str>,
+    /// What it is, in a few words.
+    pub help: &'static str,
+    /// Whether it is made for a scene, rather than being there already.
+    pub made_to_measure: bool,
+    /// Refuses an argument that names no such device.
+    pub check: fn(&str) -> Result<(), SpecError>,
+    /// Opens it.
+    pub open: Open,
+    /// Those on this machine.
+    pub list: fn() -> Result<Vec<Found>, DeviceError>,
+}
+
+/// All kinds of devices.
+pub const BACKENDS: &[&Backend] = &[
+    &rtl::BACKEND,
+    &model::BACKEND,
+    &pci_sim::BACKEND,
+    &pci::backends::SYSFS,
+    &pci::backends::XDMA,
+    &pci::backends::VFIO,
+    &record::BACKEND,
+];
+
+impl Backend {
+    /// For those that have no argument.
+    pub(super) fn no_argument(argument: &str) -> Result<(), SpecError> {
+        if argument.is_empty() {
+            return Ok(());
+        }
+        Err(SpecError::new(argument, "follows a device that takes nothing behind its name"))
+    }
+
+    /// For those that nobody can find.
+    pub(super) fn none_listed() -> Result<Vec<Found>, DeviceError> {
+        Ok(Vec::new())
+    }
+
+    /// How users name it.
+    pub fn example(&self) -> String {
+        match self.argument {
+            Some(argument) => format!("{}:{argument}", self.prefix),
+            None => self.prefix.to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.prefix)
+    }
+}
+
+/// How users name devices: an example of each kind.
+pub fn examples() -> String {
+    BACKENDS.iter().map(|b| b.example()).collect::<Vec<_>>().join(", ")
+}
+
+/// The same for help texts, with what each is.
+pub fn help() -> String {
+    BACKENDS.iter().map(|b| format!("{} ({})", b.example(), b.help)).collect::<Vec<_>>().join(", ")
+}
+
+/// Text that names no device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` {reason}")]
+pub struct SpecError {
+    text: String,
+    reason: String,
+}
+
+impl SpecError {
+    /// A text, and what is wrong with it.
+    pub(super) fn new(text: &str, reason: impl Into<String>) -> Self {
+        Self { text: text.to_owned(), reason: reason.into() }
+    }
+}
+
+/// A device as users name it.
+#[derive(Clone, Debug)]
+pub struct DeviceSpec {
+    backend: &'static Backend,
+    argument: String,
+}
+
+impl DeviceSpec {
+    /// The Verilated hardware.
+    pub fn rtl() -> Self {
+        Self { backend: &rtl::BACKEND, argument: String::new() }
+    }
+
+    /// Whether it is made for a scene, rather than being there already.
+    pub fn is_made_to_measure(&self) -> bool {
+        self.backend.made_to_measure
+    }
+
+    /// Opens it. What is made to measure is made as is said; what is there already is taken as it is.
+    pub fn open(&self, making: &Making<'_>) -> Result<Box<dyn Device>, DeviceError> {
+        (self.backend.open)(&self.argument, making)
+    }
+}
+
+impl fmt::Display for DeviceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.argument.is_empty() {
+            true => f.write_str(self.backend.prefix),
+            false => write!(f, "{}:{}", self.backend.prefix, self.argument),
+        }
+    }
+}
+
+impl FromStr for DeviceSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let (prefix, argument) = text.split_once(':').unwrap_or((text, ""));
+        let Some(backend) = BACKENDS.iter().find(|b| b.prefix == prefix) else {
+            return Err(SpecError::new(text, format!("is an unknown device; one of {}", examples())));
+        };
+        if text.contains(':') && argument.is_empty() {
+            return Err(SpecError::new(
+                text,
+                format!("is not complete; it looks like {}", backend.example()),
+            ));
+        }
+        (backend.check)(argument)?;
+        Ok(Self { backend, argument: argument.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_users_write() {
+        for text in [
+            "model",
+            "rtl",
+            "pci-sim",
+            "pci:0000:03:00.0",
+            "pci:03:00.0",
+            "vfio:0000:03:00.0",
+            "xdma:0",
+            "replay:a:b.jsonl",
+        ] {
+            assert_eq!(text.parse::<DeviceSpec>().map(|spec| spec.to_string()), Ok(text.to_owned()));
+        }
+        for text in [
+            "",
+            "pci",
+            "pci:",
+            "pci:03:00",
+            "pci:03:20.0",
+            "pci:03:00.8",
+            "pci:10000:03:00.0",
+            "pci:0:+3:00.0",
+            "xdma",
+            "xdma:",
+            "xdma:-1",
+            "replay",
+            "replay:",
+            "model:1",
+            "model:",
+            "usb:1",
+        ] {
+            assert!(text.parse::<DeviceSpec>().is_err(), "{text}");
+        }
+    }
+
+    /// What is said of every kind in help and errors is a name of that kind.
+    #[test]
+    fn examples_are_devices() {
+        for backend in BACKENDS {
+            let spec: DeviceSpec = backend.example().parse().unwrap();
+            assert_eq!(spec.to_string(), backend.example());
+            assert!(help().contains(backend.help) && examples().contains(&backend.example()));
+        }
+        let error = "usb:1".parse::<DeviceSpec>().unwrap_err().to_string();
+        assert!(error.contains("vfio:0000:03:00.0"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn noise_never_panics(text in "\\PC*") {
+            let _ = text.parse::<DeviceSpec>();
+            let _ = format!("pci:{text}").parse::<DeviceSpec>();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The bit-accurate model of the hardware as an engine.
+
+use super::{EngineError, Failure, InProcess, Probe, no_contact};
+use crate::{
+    contract::{overflow::Overflow, scaling::Headroom},
+    force::contact::wall::Hand,
+    mesh::Vec3,
+    plan::schedule::Schedule,
+    scene::Scene,
+    twin::engine::Model,
+};
+use std::cell::OnceCell;
+
+/// The model of an engine with so many modules. They do not show in any result but the clocks of a step.
+pub struct ModelEngine {
+    model: Model,
+    modules: usize,
+    /// Made when somebody asks: for a large object it takes a while.
+    plan: OnceCell<Schedule>,
+}
+
+impl ModelEngine {
+    /// A model, as hardware of so many modules.
+    pub fn new(model: Model, modules: usize) -> Self {
+        Self { model, modules, plan: OnceCell::new() }
+    }
+}
+
+impl InProcess for ModelEngine {
+    fn advance(&mut self, steps: u64) {
+        self.model.advance(steps);
+    }
+
+    fn step(&self) -> u64 {
+        self.model.step()
+    }
+
+    fn positions(&self) -> Vec<Vec3> {
+        self.model.positions()
+    }
+
+    fn velocities(&self) -> Vec<Vec3> {
+        self.model.velocities()
+    }
+
+    fn extensions(&self) -> Vec<f64> {
+        self.model.extensions().into_iter().map(|u| self.model.image().extension(u)).collect()
+    }
+
+    fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {
+        Ok(self.model.pull(particle, force)?)
+    }
+
+    fn touch(&mut self, _scene: &Scene, hand: Option<&Hand>) -> Result<(), EngineError> {
+        no_contact(hand)
+    }
+
+    fn state_digest(&self) -> String {
+        self.model.state_digest()
+    }
+
+    fn overflow(&self) -> Overflow {
+        self.model.overflow()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        Failure::of(self.model.overflow())
+    }
+
+    fn probe(&self, edge: usize) -> Probe {
+        Probe::of_words(self.model.image(), edge, &self.model.element(edge))
+    }
+
+    fn modules(&self) -> Option<u64> {
+        Some(self.modules as u64)
+    }
+
+    /// The one that a board would follow.
+    fn plan(&self) -> Option<&Schedule> {
+        Some(self.plan.get_or_init(|| Schedule::of(self.model.image(), self.modules)))
+    }
+
+    fn headroom(&self, scene: &Scene) -> Option<Headroom> {
+        Some(self.model.image().scaling.headroom(scene, self.model.image().numbers()))
+    }
+}

@@ -1,0 +1,98 @@
+//! An engine by its kind.
+
+use super::{
+    Engine, InProcess,
+    cpu::{Cpu, CpuError},
+    model::ModelEngine,
+    reference::{Integrator, Reference},
+};
+use crate::{
+    contract::{
+        image::{Image, ImageError},
+        numbers::{Inverse, Profile},
+    },
+    plan::loaded::{LoadError, check_modules},
+    scene::Scene,
+    twin::engine::Model,
+};
+
+/// Which engine of this crate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// The f64 reference.
+    F64,
+    /// The fast one.
+    F32,
+    /// The bit-accurate model of the hardware.
+    #[default]
+    Model,
+}
+
+/// How an engine is made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which engine.
+    pub kind: Kind,
+    /// Number contract of the model.
+    pub profile: Profile,
+    /// Circuit of the inverse length of the model.
+    pub inverse: Inverse,
+    /// Main modules of the hardware that is modelled.
+    pub modules: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Order of edges of the model, where it is not the scene's.
+    pub edge_order: Option<Vec<u32>>,
+    /// How the reference takes a step.
+    pub integrator: Integrator,
+}
+
+impl Default for Options {
+    /// The model of one module of the default profile, on one thread.
+    fn default() -> Self {
+        let profile = Profile::default();
+        Self {
+            kind: Kind::default(),
+            profile,
+            inverse: profile.usual_inverse(),
+            modules: 1,
+            threads: 1,
+            edge_order: None,
+            integrator: Integrator::default(),
+        }
+    }
+}
+
+/// Why an engine cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OpenError {
+    /// The scene does not fit the profile.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The scene is beyond f32.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// The scene does not fit hardware.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// An engine at the start of a scene.
+pub fn open(scene: &Scene, options: &Options) -> Result<Box<dyn Engine>, OpenError> {
+    fn boxed(engine: impl InProcess + 'static) -> Box<dyn Engine> {
+        Box::new(engine)
+    }
+    Ok(match options.kind {
+        Kind::F64 => boxed(Reference::new(scene, options.integrator)),
+        Kind::F32 => boxed(Cpu::new(scene, options.threads)?),
+        Kind::Model => {
+            let image = Image::new(scene, options.profile, options.inverse)?;
+            check_modules(&image, options.modules)?;
+            let model = match options.edge_order.clone() {
+                Some(order) => Model::with_order(image, options.threads, order),
+                None => Model::new(image, options.threads),
+            };
+            boxed(ModelEngine::new(model, options.modules))
+        }
+    })
+}
