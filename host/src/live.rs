@@ -4,7 +4,7 @@
 //! points while the engine computes, and waits for it. Now and then the whole display is read. How long a tick
 //! takes from when it was due, and how often the next one was due before it ended, is measured.
 
-use crate::{board::BoardError, device::Device, engine::BoardEngine, interrupt, sys::schedule};
+use crate::{board::BoardError, device::Device, engine::BoardEngine, sys::schedule};
 use nendo_model::scene::Scene;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -151,7 +151,7 @@ fn control_loop<D: Device>(
             overruns += 1;
             due = ended;
         }
-        if !go_on(done, engine) || interrupt::requested() {
+        if !go_on(done, engine) {
             break;
         }
     }

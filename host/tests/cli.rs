@@ -1,4 +1,5 @@
 //! The command line from the outside: scenes, errors, reports.
+#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The command line and the engines without hardware: f32, its bench, laws and reports that only they have.
+#![cfg(feature = "cli")]
 
 mod common;
 

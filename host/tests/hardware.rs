@@ -1,4 +1,5 @@
 //! The command line and the hardware: generated, simulated, behind every device.
+#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Imports, exports and what surrounds them, from the outside.
+#![cfg(feature = "cli")]
 
 mod common;
 

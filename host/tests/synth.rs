@@ -1,4 +1,5 @@
 //! `nendo synth` from the outside, without any synthesis tool: `scripts/test` runs those.
+#![cfg(feature = "cli")]
 
 use serde_json::Value;
 use std::{fs, path::Path, process::Command};

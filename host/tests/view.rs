@@ -1,4 +1,5 @@
 //! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
+#![cfg(feature = "cli")]
 
 use nendo_model::engine::InProcess;
 use nendo_model::{

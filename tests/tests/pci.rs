@@ -2,9 +2,10 @@
 
 use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
-    board::{Board, Completion, selftest::selftest},
+    board::{Board, Completion},
     device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
     engine::{BoardEngine, Engine},
+    selftest::selftest,
 };
 use nendo_model::{
     contract::{

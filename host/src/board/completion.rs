@@ -12,7 +12,8 @@ const MARGIN: u64 = 1000;
 const SPURIOUS: u32 = 100;
 
 /// How the driver learns that the engine is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Completion {
     /// Ask the status register until it says so

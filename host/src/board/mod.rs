@@ -7,7 +7,6 @@ mod completion;
 mod error;
 mod layout;
 mod link;
-pub mod selftest;
 
 pub use completion::Completion;
 pub use error::BoardError;
@@ -43,7 +42,7 @@ pub struct Memories {
 /// An engine on a device.
 pub struct Board<D: Device> {
     link: Link<D>,
-    map: Map,
+    pub(crate) map: Map,
     /// Where the loaded image is.
     layout: Layout,
     /// Commands the engine has taken.
@@ -165,11 +164,11 @@ impl<D: Device> Board<D> {
         self.link.name()
     }
 
-    fn register(&mut self, register: Reg) -> Result<u32, BoardError> {
+    pub(crate) fn register(&mut self, register: Reg) -> Result<u32, BoardError> {
         self.link.reading("reading registers", |link| link.get(register))
     }
 
-    fn set_registers(&mut self, values: &[(Reg, u32)]) -> Result<(), BoardError> {
+    pub(crate) fn set_registers(&mut self, values: &[(Reg, u32)]) -> Result<(), BoardError> {
         self.link.writing("writing registers", |link| {
             values.iter().try_for_each(|&(register, value)| link.set(register, value))
         })
@@ -203,7 +202,7 @@ impl<D: Device> Board<D> {
     }
 
     /// Writes items of a window of a module, from an item on.
-    fn store(
+    pub(crate) fn store(
         &mut self,
         window: Win,
         (module, item): (u32, u32),
@@ -220,7 +219,12 @@ impl<D: Device> Board<D> {
     }
 
     /// Reads the first items of a window of a module.
-    fn fetch(&mut self, window: Win, module: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
+    pub(crate) fn fetch(
+        &mut self,
+        window: Win,
+        module: u32,
+        items: u32,
+    ) -> Result<Vec<Vec<i64>>, BoardError> {
         let window = self.map.window(window);
         let stride = window.stride as usize;
         let mut words = vec![0; items as usize * stride];
@@ -233,7 +237,7 @@ impl<D: Device> Board<D> {
     }
 
     /// A window's items of all particles, in the order of the image.
-    fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
+    pub(crate) fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
         let mut found = Vec::new();
         for (module, particles) in self.layout.particles_in_modules() {
             found.push(self.fetch(window, module, particles)?);
@@ -242,7 +246,7 @@ impl<D: Device> Board<D> {
     }
 
     /// Stops what may be running and empties the force memories.
-    fn halt_and_clear(&mut self) -> Result<(), BoardError> {
+    pub(crate) fn halt_and_clear(&mut self) -> Result<(), BoardError> {
         if self.is_busy()? {
             self.stop()?;
         }

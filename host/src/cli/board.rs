@@ -2,13 +2,14 @@
 
 use super::{Console, Failure, emulate, guest, options::HardwareArgs, run};
 use crate::{
-    board::{Board, selftest::selftest},
+    board::Board,
     device::{
         Device, DeviceSpec, Making, identify,
         pci::sysfs::PciDevice,
         registry::{self, BACKENDS, Found},
     },
     engine::EngineKind,
+    selftest::selftest,
 };
 use anyhow::anyhow;
 use nendo_model::contract::map::Map;

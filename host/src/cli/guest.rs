@@ -5,7 +5,7 @@
 
 use super::{Console, Failure};
 use crate::{
-    board::{Board, Completion, selftest::selftest},
+    board::{Board, Completion},
     device::{
         Device,
         pci::{
@@ -14,6 +14,7 @@ use crate::{
         },
     },
     engine::{BoardEngine, Engine},
+    selftest::selftest,
     sys::machine,
 };
 use anyhow::{Context, anyhow};

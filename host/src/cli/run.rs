@@ -11,7 +11,7 @@ use crate::{
         report::{self, Report},
         series::{Plan, Series},
     },
-    live,
+    interrupt, live,
     output::write_whole,
     picture, plot, progress,
 };
@@ -265,7 +265,7 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
     let started = Instant::now();
     let run = live::run(&mut engine, steps, scene.step, &points, |done, engine| {
         bar.set_position(done);
-        engine.failure().is_none()
+        engine.failure().is_none() && !interrupt::requested()
     });
     bar.finish_and_clear();
     let (done, live) = run.map_err(anyhow::Error::from)?;

@@ -6,9 +6,11 @@
 mod identity;
 pub mod model;
 pub mod pci;
+#[cfg(feature = "rtl")]
 pub mod pci_sim;
 pub mod record;
 pub mod registry;
+#[cfg(feature = "rtl")]
 pub mod rtl;
 
 pub use identity::{IdentityError, identify};
@@ -79,6 +81,7 @@ pub enum DeviceError {
         message: String,
     },
     /// The circuit cannot be run.
+    #[cfg(feature = "rtl")]
     #[error(transparent)]
     Verilated(#[from] nendo_hdl::sim::verilated::VerilatedError),
 }

@@ -3,7 +3,9 @@
 //! A kind of device is one [`Backend`], declared beside its code, and one line of [`BACKENDS`]. Help texts, error
 //! messages and `nendo board list` come from this list.
 
-use super::{Device, DeviceError, model, pci, pci_sim, record, rtl};
+use super::{Device, DeviceError, model, pci, record};
+#[cfg(feature = "rtl")]
+use super::{pci_sim, rtl};
 use nendo_model::contract::config::Config;
 use std::{fmt, str::FromStr};
 
@@ -52,8 +54,10 @@ pub struct Backend {
 
 /// All kinds of devices.
 pub const BACKENDS: &[&Backend] = &[
+    #[cfg(feature = "rtl")]
     &rtl::BACKEND,
     &model::BACKEND,
+    #[cfg(feature = "rtl")]
     &pci_sim::BACKEND,
     &pci::backends::SYSFS,
     &pci::backends::XDMA,
@@ -124,6 +128,7 @@ pub struct DeviceSpec {
 
 impl DeviceSpec {
     /// The Verilated hardware.
+    #[cfg(feature = "rtl")]
     pub fn rtl() -> Self {
         Self { backend: &rtl::BACKEND, argument: String::new() }
     }
@@ -176,7 +181,9 @@ mod tests {
     fn names_users_write() {
         for text in [
             "model",
+            #[cfg(feature = "rtl")]
             "rtl",
+            #[cfg(feature = "rtl")]
             "pci-sim",
             "pci:0000:03:00.0",
             "pci:03:00.0",

@@ -40,6 +40,7 @@ pub(crate) fn wait(mut counter: &File, time: Duration) -> io::Result<bool> {
 }
 
 /// Makes writes to somebody else's counter fail rather than block.
+#[cfg(feature = "cli")]
 pub(crate) fn never_block(file: &File) -> io::Result<()> {
     // SAFETY: these requests take and give plain numbers.
     let done = unsafe {

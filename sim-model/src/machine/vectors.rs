@@ -13,7 +13,10 @@ pub(crate) fn vectorize<R>(vectors: Vectors, work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     return vectors.vectorize(work);
     #[cfg(not(target_arch = "x86_64"))]
-    match vectors {}
+    {
+        drop(work);
+        match vectors {}
+    }
 }
 
 /// The vector instruction set, if this machine has it.

@@ -5,7 +5,7 @@ mod registers;
 
 use nendo_hdl::sim::verilated::Options;
 use nendo_host::{
-    board::{Board, BoardError, selftest::selftest},
+    board::{Board, BoardError},
     device::{
         Device, DeviceError,
         model::ModelDevice,
@@ -14,6 +14,7 @@ use nendo_host::{
     },
     engine::{BoardEngine, Engine},
     live,
+    selftest::selftest,
 };
 use nendo_model::{
     contract::{

@@ -9,7 +9,7 @@
 //! threads and any instruction set.
 //!
 //! ```
-//! use nendo_model::{engine::cpu::Cpu, scene::Scene};
+//! use nendo_model::{engine::{InProcess, cpu::Cpu}, scene::Scene};
 //! let mut engine = Cpu::new(&Scene::open("box:3x3x3")?, 1)?;
 //! engine.advance(100);
 //! assert!(!engine.has_diverged());

@@ -1,7 +1,7 @@
 //! Is this board sound? A march through its memories, then a known answer.
 
-use super::{Board, BoardError};
 use crate::{
+    board::{Board, BoardError},
     device::Device,
     engine::{BoardEngine, Engine, EngineError},
 };
