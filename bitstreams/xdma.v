@@ -1,6 +1,6 @@
 // The engine behind the XDMA core's AXI4-Lite master (the `user` BAR), on the core's own clock.
-// GTE4 is defined for transceivers of that kind (UltraScale+): the core then takes their clock, and half of it, apart.
-// ADDRESS_BITS is filled in: an engine's address is as wide as its register map.
+// GTE4 is defined for transceivers of that kind (UltraScale+), whose reference the core takes apart from its own clock;
+// without it they are GTE2 (7 series). The width of addresses is filled in: it is that of the engine's register map.
 module xdma_board (
     input wire pcie_clk_p,
     input wire pcie_clk_n,
