@@ -126,6 +126,11 @@ impl Target {
         self.files.read_or_shared(name)
     }
 
+    /// All its files.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
     /// How its delay lines must be written.
     pub fn shift_registers(&self) -> ShiftRegisters {
         self.synthesis.shift_registers
