@@ -113,8 +113,12 @@ impl Target {
 
     fn read(files: Files) -> Result<Self, TargetError> {
         let text = files.read(KEYS)?;
+        Self::parse(&text, files)
+    }
+
+    fn parse(text: &str, files: Files) -> Result<Self, TargetError> {
         let mut target: Self =
-            toml::from_str(&text).map_err(|e| TargetError::toml(files.place(KEYS), &text, &e))?;
+            toml::from_str(text).map_err(|e| TargetError::toml(files.place(KEYS), text, &e))?;
         target.name = files.name()?;
         target.files = files;
         target.check()?;

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 use std::fs;
 
 #[test]
@@ -143,4 +144,17 @@ fn files_are_those_of_the_folder() {
     }
     // What is shared is there for every folder.
     assert!(target.file("xdma.v").unwrap().contains("module xdma_board"));
+}
+
+proptest! {
+    /// Whatever stands in the file, an answer comes back.
+    #[test]
+    fn no_text_makes_it_panic(which in 0..5_usize, at in 0..2000_usize, junk in "\\PC{0,40}", cut in any::<bool>()) {
+        let name = Target::names().nth(which).unwrap_or("acorn");
+        let files = Files::built_in(name).unwrap();
+        let text = files.read(KEYS).unwrap();
+        let at = text.floor_char_boundary(at.min(text.len()));
+        let rest = if cut { "" } else { &text[at..] };
+        let _ = Target::parse(&format!("{}{junk}{rest}", &text[..at]), files);
+    }
 }
