@@ -146,6 +146,21 @@ fn files_are_those_of_the_folder() {
     assert!(target.file("xdma.v").unwrap().contains("module xdma_board"));
 }
 
+/// Who writes a target finds every key explained.
+#[test]
+fn every_key_is_documented() {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/synthesis.md")).unwrap();
+    let (_, text) = text.split_once("## Your own board").unwrap();
+    let target = serde_json::to_value(Target::by_name("xc2v6000").unwrap()).unwrap();
+    for (key, value) in target.as_object().unwrap().iter().filter(|(key, _)| *key != "name") {
+        let table = value.as_object().filter(|_| key != "budget" && key != "papers");
+        assert!(text.contains(&format!("`{key}`")) || text.contains(&format!("`[{key}]`")), "{key}");
+        for inner in table.into_iter().flat_map(|table| table.keys()) {
+            assert!(text.contains(&format!("| `{key}.{inner}` |")), "{key}.{inner}");
+        }
+    }
+}
+
 proptest! {
     /// Whatever stands in the file, an answer comes back.
     #[test]
