@@ -17,9 +17,9 @@ set_property -dict [list \
 generate_target all [get_ips xdma_0]
 synth_ip [get_ips xdma_0]
 
-read_verilog [list nendo_engine.v @TARGET@.v]
-read_xdc @TARGET@.xdc
-synth_design -top @TARGET@ -part $part
+read_verilog [list @SOURCES@]
+read_xdc board.xdc
+synth_design -top @TOP@ -part $part
 report_utilization -hierarchical -file utilization_synthesised.txt
 opt_design
 place_design

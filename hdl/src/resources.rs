@@ -2,7 +2,7 @@
 
 use crate::{
     bus::{axi::axi_board, pci::pci_board, serial::serial_board},
-    target::{Target, Top},
+    target::{Estimate, Luts, Target, Top},
 };
 use nendo_model::contract::{
     config::{BLOCK_WORDS, Config},
@@ -94,16 +94,10 @@ impl Multipliers {
 ///
 /// Counted in the circuit itself: every register, without delay lines where the family makes shift registers of them.
 /// Synthesis keeps only a share of those: bits below a cut and above a wrap go, multipliers take the registers
-/// around them in. The share of each family is measured, on the standard configuration, by the reports in
-/// `bitstreams/`.
+/// around them in. The share of each target is measured, on the standard configuration, by the reports in
+/// `bitstreams/`, and kept in its `target.toml`.
 pub fn flip_flops(config: &Config, target: &Target) -> u64 {
-    let (delay_lines, share) = match target.family.as_str() {
-        "Virtex-II" => (false, 0.95),
-        "ECP5" => (true, 0.91),
-        "Artix-7" => (true, 0.70),
-        "Virtex-7" => (false, 0.80),
-        _ => (false, 0.96),
-    };
+    let Estimate { delay_lines, flip_flops: share, .. } = target.estimate;
     let counts = |kind: &str| delay_lines || !kind.starts_with("delay_");
     let bits = match target.top {
         Top::Axi => axi_board(config).register_bits(&counts),
@@ -115,13 +109,9 @@ pub fn flip_flops(config: &Config, target: &Target) -> u64 {
 
 /// Look-up tables of a configuration on a target: so many in each module, and in the exchange of each pair.
 ///
-/// Measured by Yosys, as everything in `bitstreams/`; the shares of a family that was not measured are those of the
-/// nearest.
+/// Measured by Yosys, as everything in `bitstreams/`.
 pub fn luts(config: &Config, target: &Target) -> u64 {
-    let (fixed, module, pair) = match target.family.as_str() {
-        "Virtex-II" | "ECP5" => (1343.0, 5654.0, 160.0),
-        _ => (905.0, 3774.0, 55.3),
-    };
+    let Luts { fixed, module, pair } = target.estimate.luts;
     let modules = config.modules as f64;
     (fixed + module * modules + pair * modules * (modules - 1.0)).round() as u64
 }

@@ -21,7 +21,7 @@ fn synth(args: &[&str], path: &Path) -> (i32, Value) {
 fn wrong_usage_is_refused() {
     let empty = tempfile::tempdir().unwrap();
     for (args, says) in [
-        (&["--target", "nope"][..], "xc2v6000, vc707"),
+        (&["--target", "nope"][..], "vc707, vcu118, xc2v6000"),
         (&["--target", "ecp5-85k", "--flow", "ise"], "flow `ise` does not build ecp5-85k"),
         (&["--target", "ecp5-85k", "--check", "no/such/report.json"], "no/such/report.json"),
     ] {

@@ -9,10 +9,12 @@
 //! which a clock of 30 ns does not notice.
 
 use crate::circuit::{Build, Module, verilog};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// How delay lines are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ShiftRegisters {
     /// As registers, for synthesis to make of them what it can.
     #[default]

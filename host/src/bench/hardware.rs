@@ -1,7 +1,10 @@
 //! What the hardware would take: cycles of a step times the clock that a routed report supports.
 
 use super::Row;
-use nendo_hdl::{resources::Memory, target::Target};
+use nendo_hdl::{
+    resources::Memory,
+    target::{Files, Target},
+};
 use nendo_model::{
     contract::{
         image::Image,
@@ -10,25 +13,11 @@ use nendo_model::{
     plan::schedule::Schedule,
     scene::Scene,
 };
-use serde_json::Value;
 use std::path::Path;
 
-/// The clock in MHz that a target's report of so many modules supports, or why there is none.
-fn routed_clock(folder: &Path, target: &str, modules: u16) -> Result<f64, String> {
-    let name = if modules == 1 { "report.json".to_owned() } else { format!("report-{modules}.json") };
-    let path = folder.join(target).join(name);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|_| format!("no clock: there is no routed report {}", path.display()))?;
-    let report: Value =
-        serde_json::from_str(&text).map_err(|e| format!("no clock: {}: {e}", path.display()))?;
-    match (report["routed"].as_bool(), report["fmax_mhz"].as_f64()) {
-        (Some(true), Some(clock)) if clock > 0.0 => Ok(clock),
-        _ => Err(format!("no clock: the design of {} is not routed", path.display())),
-    }
-}
-
-/// A row per target for one scene, with the default profile.
-pub(super) fn rows(folder: &Path, modules: u16, mesh: &str, scene: &Scene) -> Vec<Row> {
+/// A row per target for one scene, with the default profile. Clocks are those of the routed reports with exactly so many
+/// modules, in the target's folder under `reports` or else as they are built in.
+pub(super) fn rows(reports: Option<&Path>, modules: u16, mesh: &str, scene: &Scene) -> Vec<Row> {
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
     let Ok(image) = Image::new(scene, Profile::Wide, Inverse::Table) else { return Vec::new() };
     // The Verilated engine is tested to take exactly these.
@@ -36,7 +25,9 @@ pub(super) fn rows(folder: &Path, modules: u16, mesh: &str, scene: &Scene) -> Ve
     let cycles = plan.cycles_per_step();
     let memory = Memory::of(&plan.config(image.profile, image.inverse)).total();
     let row = |target: Target| {
-        let clock = routed_clock(folder, &target.name, modules);
+        let files = reports
+            .map_or_else(|| target.files().clone(), |folder| Files::folder(&folder.join(&target.name)));
+        let clock = files.routed_clock(modules.into());
         let note = match &clock {
             _ if usize::from(modules) > particles => {
                 Some(format!("{modules} modules for {particles} particles: at most one each"))
@@ -44,7 +35,7 @@ pub(super) fn rows(folder: &Path, modules: u16, mesh: &str, scene: &Scene) -> Ve
             _ if memory > target.brams => {
                 Some(format!("does not fit: {memory} block memories of {}", target.brams))
             }
-            Err(reason) => Some(reason.clone()),
+            Err(reason) => Some(format!("no clock: {reason}")),
             Ok(_) => None,
         };
         let seconds = clock.as_ref().ok().filter(|_| note.is_none()).map(|mhz| cycles as f64 / (mhz * 1e6));
@@ -73,30 +64,33 @@ mod tests {
     #[test]
     fn no_clock_is_invented() {
         let folder = tempfile::tempdir().unwrap();
-        let report = |text: &str| {
-            std::fs::create_dir_all(folder.path().join("acorn")).unwrap();
-            std::fs::write(folder.path().join("acorn/report.json"), text).unwrap();
-            routed_clock(folder.path(), "acorn", 1)
-        };
-        assert!(routed_clock(folder.path(), "acorn", 1).unwrap_err().contains("report.json"));
-        assert_eq!(report(r#"{"routed": true, "fmax_mhz": 104.5}"#), Ok(104.5));
-        for bad in
-            ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
-        {
-            assert!(report(bad).is_err(), "{bad}");
-        }
-        report(r#"{"routed": true, "fmax_mhz": 100}"#).unwrap();
-        // One module's clock is not four modules'.
-        assert!(routed_clock(folder.path(), "acorn", 4).unwrap_err().contains("report-4.json"));
-        let rows = rows(folder.path(), 1, "9x9x9", &Scene::open("cube9").unwrap());
-        let acorn = rows.iter().find(|r| r.engine == "hardware acorn").unwrap();
+        std::fs::create_dir_all(folder.path().join("acorn")).unwrap();
+        let report = r#"{"routed": true, "fmax_mhz": 100}"#;
+        std::fs::write(folder.path().join("acorn/report.json"), report).unwrap();
+        let scene = Scene::open("cube9").unwrap();
+        let one = rows(Some(folder.path()), 1, "9x9x9", &scene);
+        let acorn = |rows: &[Row]| rows.iter().find(|r| r.engine == "hardware acorn").cloned().unwrap();
         // 3672 edges, 77 particles that are left, and the pauses, at 100 MHz.
-        assert_eq!((acorn.cycles_per_step, acorn.clock_mhz), (Some(3672 + 27 + 77 + 10), Some(100.0)));
-        assert!((acorn.ms_per_step.unwrap() - 0.03786).abs() < 1e-9);
+        let found = acorn(&one);
+        assert_eq!((found.cycles_per_step, found.clock_mhz), (Some(3672 + 27 + 77 + 10), Some(100.0)));
+        assert!((found.ms_per_step.unwrap() - 0.03786).abs() < 1e-9);
         assert!(
-            rows.iter()
+            one.iter()
                 .filter(|r| r.engine != "hardware acorn")
                 .all(|r| r.ms_per_step.is_none() && r.note.is_some())
         );
+        // One module's clock is not four modules'.
+        let four = acorn(&rows(Some(folder.path()), 4, "9x9x9", &scene));
+        assert!(four.clock_mhz.is_none() && four.note.unwrap().contains("report-4.json"));
+    }
+
+    /// Without a folder, the reports are those that are built in, and messages name them as they are in the repository.
+    #[test]
+    fn reports_are_built_in() {
+        let rows = rows(None, 4, "9x9x9", &Scene::open("cube9").unwrap());
+        let row = |name: &str| rows.iter().find(|r| r.engine == format!("hardware {name}")).unwrap();
+        assert!(row("ecp5-85k").clock_mhz.is_some_and(|mhz| mhz > 100.0));
+        let note = row("xc2v6000").note.as_deref();
+        assert_eq!(note, Some("no clock: the design of bitstreams/xc2v6000/report-4.json is not routed"));
     }
 }

@@ -167,12 +167,12 @@ fn options(kind: EngineKind, threads: usize) -> EngineOptions {
 }
 
 /// Times every CPU engine on a scene, and says what hardware with so many modules would take by the routed reports of a
-/// folder.
+/// folder, or else those built in.
 pub fn measure(
     size: &str,
     scene: &Scene,
     effort: Effort,
-    (modules, reports): (u16, &Path),
+    (modules, reports): (u16, Option<&Path>),
 ) -> anyhow::Result<Vec<Row>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let counts: &[usize] = if cores > 1 { &[1, cores] } else { &[1] };

@@ -36,9 +36,9 @@ pub(super) struct Args {
     /// Main modules of the hardware, 1 to 128
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = modules_range())]
     modules: u16,
-    /// Where the routed reports are: DIR/TARGET/report.json, of several modules report-N.json
-    #[arg(long, value_name = "DIR", default_value = "bitstreams")]
-    bitstreams: PathBuf,
+    /// Where the routed reports are: DIR/TARGET/report.json, of several modules report-N.json [default: those built in]
+    #[arg(long, value_name = "DIR")]
+    bitstreams: Option<PathBuf>,
 }
 
 const STANDARD: [&str; 4] = ["9x9x9", "15x15x16", "32x32x32", "64x64x64"];
@@ -83,7 +83,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let (mut rows, mut ratios) = (Vec::new(), Vec::new());
     for (name, make) in plan(args) {
         let scene = make()?;
-        let found = bench::measure(&name, &scene, effort, (args.modules, &args.bitstreams))?;
+        let found = bench::measure(&name, &scene, effort, (args.modules, args.bitstreams.as_deref()))?;
         found.iter().for_each(|row| console.say(line(row)));
         let ratio = compare(&name, &found, cores);
         console.say(ratio_line(&ratio));

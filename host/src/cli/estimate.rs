@@ -3,6 +3,7 @@
 use super::{
     Console, Failure,
     options::{HardwareArgs, SceneArg},
+    target,
 };
 use crate::progress;
 use anyhow::anyhow;
@@ -19,20 +20,28 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
+/// Examples with the name of a target that there is.
+fn examples() -> String {
+    let large = format!("--target {}", target::largest());
+    format!(
+        "Examples:
   nendo estimate cube9                       on the papers' own card
   nendo estimate block16 --modules 4         four modules of it
-  nendo estimate --target vcu118             and as many modules as there is room for
-  nendo estimate --profile paper-2005        one minimal set of 1024 particles and 5120 edges, as full as a box can be")]
+  nendo estimate {large:<27} and as many modules as there is room for
+  nendo estimate --target path/to/folder     your own board (docs/synthesis.md)
+  nendo estimate --profile paper-2005        one minimal set of 1024 particles and 5120 edges, as full as a box can be"
+    )
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = examples())]
 pub(super) struct Args {
     /// A scene file or built-in scene; without one, the largest box that fits minimal memories
     #[arg(value_name = "SCENE")]
     scene: Option<String>,
     #[command(flatten)]
     hardware: HardwareArgs,
-    /// Device: xc2v6000, vc707, vcu118, acorn or ecp5-85k
-    #[arg(long, default_value = "xc2v6000", value_name = "T")]
+    #[arg(long, default_value = "xc2v6000", value_name = "T", help = target::help())]
     target: String,
 }
 
@@ -160,7 +169,7 @@ fn measured(bench: &Value, kind: &str) -> Option<(f64, u64, String)> {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
-    let target = Target::by_name(&args.target).map_err(Failure::input)?;
+    let target = target::open(&args.target)?;
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let (config, scene, plan) = match &args.scene {
         Some(name) => {

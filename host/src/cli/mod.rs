@@ -19,6 +19,7 @@ mod run;
 mod scene;
 mod shell;
 mod synth;
+mod target;
 mod view;
 
 use crate::{

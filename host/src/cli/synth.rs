@@ -1,6 +1,6 @@
 //! `nendo synth`: from a configuration to a bitstream, as far as the tools exist.
 
-use super::{Console, Failure, options::HardwareArgs};
+use super::{Console, Failure, options::HardwareArgs, target};
 use crate::{
     output::write_whole,
     synth::{self, Job, Report, SynthError},
@@ -10,17 +10,28 @@ use nendo_hdl::target::{Flow, Target};
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
 
+/// Examples with the name of a target that there is.
+fn examples() -> String {
+    let name = Target::names().next().unwrap_or_default();
+    let lines = [
+        ("--list".to_owned(), "the targets that are built in"),
+        (format!("--target {name}"), "as far as its tools are here"),
+        (format!("--target {name} --flow yosys"), "only a netlist and what it takes"),
+        ("--target path/to/folder".to_owned(), "your own board (docs/synthesis.md)"),
+    ];
+    let lines = lines.map(|(options, what)| format!("  nendo synth {options:<35} {what}\n"));
+    let check = format!("  nendo synth --target {name} --flow yosys --check bitstreams/{name}/report.json");
+    format!("Examples:\n{}{check}", lines.concat())
+}
+
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  nendo synth --target ecp5-85k                   to a bitstream with open tools (scripts/toolchain ecp5)
-  nendo synth --target acorn                      the same for Artix-7 (scripts/toolchain xilinx7)
-  nendo synth --target xc2v6000                   EDIF, constraints and script for ISE
-  nendo synth --target vc707 --flow yosys         only a netlist and what it takes
-  nendo synth --target xc2v6000 --flow yosys --check bitstreams/xc2v6000/report.json")]
+#[command(after_help = examples())]
 pub(super) struct Args {
-    /// Device: xc2v6000, vc707, vcu118, acorn or ecp5-85k
-    #[arg(long, value_name = "T")]
-    target: String,
+    #[arg(long, value_name = "T", help = target::help(), required_unless_present = "list")]
+    target: Option<String>,
+    /// List the targets that are built in, their parts and flows
+    #[arg(long, conflicts_with_all = ["target", "flow", "out", "check"])]
+    list: bool,
     /// Tools: the target's own, or `yosys` for a netlist alone
     #[arg(long, value_name = "F", value_parser = flow)]
     flow: Option<Flow>,
@@ -35,12 +46,13 @@ pub(super) struct Args {
 }
 
 fn flow(text: &str) -> Result<Flow, String> {
-    let known = "one of yosys, ise, vivado, nextpnr-ecp5, nextpnr-xilinx";
-    serde_json::from_value(json!(text)).map_err(|_| known.to_owned())
+    let known = || format!("one of {}", Flow::ALL.map(Flow::name).join(", "));
+    Flow::ALL.into_iter().find(|flow| flow.name() == text).ok_or_else(known)
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
-    let target = Target::by_name(&args.target).map_err(Failure::input)?;
+    let Some(name) = &args.target else { return Ok(list(console)) };
+    let target = target::open(name)?;
     let config = args.hardware.standard();
     let kept = args.check.as_ref().map(read_report).transpose().map_err(Failure::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
@@ -62,6 +74,12 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     wrong.extend(report.broken(&target, synth::is_standard(&config)));
     wrong.extend(kept.iter().flat_map(|kept| report.differences(kept)));
     if wrong.is_empty() { Ok(value) } else { Err(Failure::Run(anyhow!("{}", wrong.join("; ")), Some(value))) }
+}
+
+fn list(console: Console) -> Value {
+    console.say(target::list());
+    let entry = |Target { name, part, flow, .. }: Target| json!({ "name": name, "part": part, "flow": flow });
+    json!({ "targets": Target::all().into_iter().map(entry).collect::<Vec<_>>() })
 }
 
 fn read_report(path: &PathBuf) -> Result<Report, anyhow::Error> {

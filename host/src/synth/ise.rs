@@ -1,11 +1,8 @@
-//! Virtex-II: Yosys to EDIF, then ISE in batch mode.
+//! Xilinx' older families: Yosys to EDIF, then ISE in batch mode.
 //!
 //! Everything up to ISE is made and checked here. ISE's own part is written from its manuals and unverified.
 
 use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write, yosys};
-
-const CONSTRAINTS: &str = include_str!("../../../bitstreams/xc2v6000/nendo.ucf");
-const SCRIPT: &str = include_str!("../../../bitstreams/xc2v6000/build.sh");
 
 pub(super) fn run(
     job: &Job<'_>,
@@ -14,8 +11,8 @@ pub(super) fn run(
     source: &Source,
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "")?;
-    write(&stages.file("nendo.ucf"), CONSTRAINTS.as_bytes())?;
-    write(&stages.file("build.sh"), SCRIPT.as_bytes())?;
+    write(&stages.file("nendo.ucf"), job.target.file(&job.target.constraints)?.as_bytes())?;
+    write(&stages.file("build.sh"), source.script(job.target)?.as_bytes())?;
     let proceed = format!("with ISE on the PATH, go on with `cd {} && sh build.sh`", stages.folder.display());
     let ise = Tool::vendor("ngdbuild", "ISE 10.1", &proceed);
     let shell = ise.and_then(|ise| Ok(Tool { version: ise.version, ..Tool::vendor("sh", "a shell", "")? }));

@@ -1,12 +1,13 @@
 //! From a configuration to a bitstream: `nendo synth`.
 //!
 //! ```text
-//!  target.toml --> Verilog --> Yosys --> nextpnr-ecp5 --> ecppack ------------------> .bit   ecp5-85k
-//!                              Yosys --> nextpnr-himbaechel-xilinx --> fasm --> ... -> .bit   acorn
-//!                              Yosys --> EDIF, UCF, ISE script --> (ISE) ------------> .bit   xc2v6000
-//!                              (Vivado), Tcl and constraints ------------------------> .bit   vc707, vcu118
+//!  target.toml --> Verilog --> Yosys --> nextpnr-ecp5 --> ecppack ------------------> .bit   nextpnr-ecp5
+//!                              Yosys --> nextpnr-himbaechel-xilinx --> fasm --> ... -> .bit   nextpnr-xilinx
+//!                              Yosys --> EDIF, UCF, ISE script --> (ISE) ------------> .bit   ise
+//!                              (Vivado), Tcl and constraints ------------------------> .bit   vivado
 //! ```
-//! Stage after stage, as far as the tools exist. Numbers in the report are the tools' own.
+//! Stage after stage, as far as the tools exist. Numbers in the report are the tools' own. A flow knows its tools; what
+//! is particular to a target, it reads from the target's folder.
 
 pub mod cells;
 mod ecp5;
@@ -14,6 +15,7 @@ pub mod fasm;
 mod ise;
 pub mod netlist;
 mod report;
+mod source;
 mod stages;
 mod timing;
 pub mod tools;
@@ -22,18 +24,16 @@ mod xilinx7;
 mod yosys;
 
 use crate::output::write_whole;
-use nendo_hdl::{
-    design::{self, Design},
-    target::{Flow, Target},
-};
+use nendo_hdl::target::{Flow, Target, TargetError};
 use nendo_model::contract::{
     config::Config,
     numbers::{Inverse, Profile},
 };
+use source::Source;
 use stages::Stages;
 use std::path::{Path, PathBuf};
 
-pub use report::{PAPERS, Papers, Report, Share, Simulated};
+pub use report::{Report, Share, Simulated};
 pub use stages::Stage;
 pub use timing::{Routed, Step};
 
@@ -43,6 +43,9 @@ pub enum SynthError {
     /// A tool is not here.
     #[error(transparent)]
     Missing(#[from] tools::Missing),
+    /// A file of the target's.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// A tool failed.
     #[error("{stage} failed: {reason} (all it said is in {})", log.display())]
     Stage {
@@ -73,7 +76,7 @@ pub enum SynthError {
     #[error("flow `{flow}` does not build {target}; leave --flow out, or use --flow yosys")]
     Flow {
         /// The flow.
-        flow: String,
+        flow: Flow,
         /// The target.
         target: String,
     },
@@ -106,44 +109,6 @@ fn read(path: &Path) -> Result<String, SynthError> {
     std::fs::read_to_string(path).map_err(|source| SynthError::File { path: path.to_owned(), source })
 }
 
-/// The Verilog of a job.
-struct Source {
-    files: Vec<String>,
-    top: String,
-}
-
-/// What stands around a board top on a target: clock and reset, or pads.
-fn surroundings(target: &Target) -> Option<&'static str> {
-    match target.name.as_str() {
-        "acorn" => Some(include_str!("../../../bitstreams/acorn/acorn.v")),
-        "xc2v6000" => Some(include_str!("../../../bitstreams/xc2v6000/xc2v6000.v")),
-        _ => None,
-    }
-}
-
-/// Writes the design's files.
-fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
-    let Job { target, config, folder, .. } = job;
-    let design = Design::with(config, target.shift_registers());
-    let mut texts = design.files();
-    let mut top = design::TOP.to_owned();
-    let mut files = vec![format!("{top}.v")];
-    if let Some((board, text)) = design::board(target, config) {
-        files = vec![format!("{board}.v")];
-        board.clone_into(&mut top);
-        texts.push((format!("{board}.v"), text));
-        if let Some(text) = surroundings(target) {
-            files.push(format!("{}.v", target.name));
-            top.clone_from(&target.name);
-            texts.push((format!("{}.v", target.name), text.to_owned()));
-        }
-    }
-    for (name, content) in texts {
-        write(&folder.join(name), content.as_bytes())?;
-    }
-    Ok(Source { files, top })
-}
-
 /// Runs a flow, as far as it goes; the report says how far that was.
 pub fn run(job: &Job<'_>) -> (Report, Option<SynthError>) {
     let mut report = Report::new(job.target, job.flow, job.config);
@@ -156,15 +121,13 @@ pub fn run(job: &Job<'_>) -> (Report, Option<SynthError>) {
 
 fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Result<(), SynthError> {
     if job.flow != Flow::Yosys && job.flow != job.target.flow {
-        let flow = serde_json::to_value(job.flow).unwrap_or_default();
-        let flow = flow.as_str().unwrap_or_default().to_owned();
-        return Err(SynthError::Flow { flow, target: job.target.name.clone() });
+        return Err(SynthError::Flow { flow: job.flow, target: job.target.name.clone() });
     }
-    let source = stages.work("generate", || generate(job))?;
+    let source = stages.work("generate", || source::generate(job))?;
     match job.flow {
         Flow::Yosys => yosys::run(job, stages, report, &source, ""),
         Flow::Ise => ise::run(job, stages, report, &source),
-        Flow::Vivado => vivado::run(job, stages, report),
+        Flow::Vivado => vivado::run(job, stages, report, &source),
         Flow::NextpnrEcp5 => ecp5::run(job, stages, report, &source),
         Flow::NextpnrXilinx => xilinx7::run(job, stages, report, &source),
     }

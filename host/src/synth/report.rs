@@ -1,28 +1,10 @@
 //! The result of a run: what `nendo synth --json` prints and `bitstreams/<target>/report.json` keeps.
 
 use super::{cells::Used, stages::Stage, timing::Step};
-use nendo_hdl::target::{Flow, Target};
+use nendo_hdl::target::{Flow, Papers, Target};
 use nendo_model::contract::config::Config;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt::Write};
-
-/// What the papers' engine took on the XC2V6000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Papers {
-    /// Flip-flops.
-    pub ff: u64,
-    /// Slices.
-    pub slices: u64,
-    /// Multipliers.
-    pub multipliers: u64,
-}
-
-/// The papers' figures, whole and by module.
-pub const PAPERS: [(&str, Papers); 3] = [
-    ("all", Papers { ff: 8720, slices: 6875, multipliers: 25 }),
-    ("tem", Papers { ff: 6880, slices: 4144, multipliers: 16 }),
-    ("mpm", Papers { ff: 1045, slices: 640, multipliers: 9 }),
-];
 
 /// Flip-flops and look-up tables may differ by so much from the report that is kept.
 const TOLERANCE: f64 = 0.05;
@@ -132,11 +114,7 @@ impl Report {
             available: BTreeMap::new(),
             cells: BTreeMap::new(),
             blocks: BTreeMap::new(),
-            papers: PAPERS
-                .iter()
-                .filter(|_| target.family == "Virtex-II")
-                .map(|(name, papers)| ((*name).to_owned(), *papers))
-                .collect(),
+            papers: target.papers.clone(),
             simulated: None,
             clock_mhz: target.clock_mhz,
             fmax_mhz: None,

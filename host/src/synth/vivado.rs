@@ -1,52 +1,18 @@
-//! Virtex-7 and UltraScale+: Vivado in batch mode, with the vendor's XDMA core for PCIe.
+//! Vivado in batch mode, from the Verilog to the bitstream.
 //!
 //! The script, the board top and the constraints are written here; Vivado's part is unverified, for want of
 //! Vivado.
 
-use super::{Job, Report, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
-use nendo_hdl::engine::register_bus::bus_address_bits;
-use nendo_model::contract::map::Map;
+use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
 
-/// The script, for any board.
-const SCRIPT: &str = include_str!("../../../bitstreams/vivado.tcl");
-
-/// What differs between the boards.
-struct Board {
-    constraints: &'static str,
-    top: &'static str,
-}
-
-fn board(name: &str) -> Option<Board> {
-    match name {
-        "vc707" => Some(Board {
-            constraints: include_str!("../../../bitstreams/vc707/vc707.xdc"),
-            top: include_str!("../../../bitstreams/vc707/vc707.v"),
-        }),
-        "vcu118" => Some(Board {
-            constraints: include_str!("../../../bitstreams/vcu118/vcu118.xdc"),
-            top: include_str!("../../../bitstreams/vcu118/vcu118.v"),
-        }),
-        _ => None,
-    }
-}
-
-/// The script of a board.
-fn script(name: &str, part: &str) -> String {
-    SCRIPT.replace("@TARGET@", name).replace("@PART@", part)
-}
-
-pub(super) fn run(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Result<(), SynthError> {
-    let name = &job.target.name;
-    let board = board(name).ok_or_else(|| SynthError::Output {
-        what: "target.toml".to_owned(),
-        reason: format!("no Vivado script is known for {name}"),
-    })?;
-    // An engine's address is as wide as its map.
-    let bits = bus_address_bits(&Map::new(job.config));
-    let text = board.top.replace("ADDRESS_BITS", &bits.to_string());
-    write(&stages.file(&format!("{name}.v")), text.as_bytes())?;
-    write(&stages.file(&format!("{name}.xdc")), board.constraints.as_bytes())?;
-    write(&stages.file("build.tcl"), script(name, &job.target.part).as_bytes())?;
+pub(super) fn run(
+    job: &Job<'_>,
+    stages: &mut Stages<'_>,
+    report: &mut Report,
+    source: &Source,
+) -> Result<(), SynthError> {
+    write(&stages.file("board.xdc"), job.target.file(&job.target.constraints)?.as_bytes())?;
+    write(&stages.file("build.tcl"), source.script(job.target)?.as_bytes())?;
     let folder = stages.folder.display();
     let proceed =
         format!("with Vivado on the PATH, go on with `cd {folder} && vivado -mode batch -source build.tcl`");
@@ -57,17 +23,31 @@ pub(super) fn run(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::generate;
     use super::*;
+    use nendo_hdl::target::{Flow, Target};
+    use nendo_model::contract::{
+        config::Config,
+        numbers::{Inverse, Profile},
+    };
     use std::{io::Write, process::Command};
 
     /// As far as form goes without Vivado: Tcl that is complete, Verilog that parses.
     #[test]
     fn scripts_and_tops_are_well_formed() {
-        for name in ["vc707", "vcu118"] {
-            let board = board(name).unwrap();
-            let script = script(name, "a part");
-            assert!(!script.contains('@') && script.contains(&format!("-top {name}")), "{script}");
-            for text in [script.as_str(), board.constraints] {
+        let targets: Vec<Target> = Target::all().into_iter().filter(|t| t.flow == Flow::Vivado).collect();
+        assert!(targets.len() >= 2);
+        for target in &targets {
+            let name = &target.name;
+            let folder = tempfile::tempdir().unwrap();
+            let config = Config::minimal(Profile::Wide, Inverse::Table);
+            let job = Job { target, flow: target.flow, config: &config, folder: folder.path(), say: &|_| {} };
+            let source = generate(&job).unwrap();
+            assert_eq!(source.files, ["nendo_engine.v".to_owned(), format!("{name}.v")]);
+            let script = source.script(target).unwrap();
+            assert!(!script.contains('@') && script.contains(&format!("-top {} ", source.top)), "{script}");
+            assert!(script.contains(&format!("[list nendo_engine.v {name}.v]")), "{script}");
+            for text in [script.as_str(), &target.file(&target.constraints).unwrap()] {
                 let mut file = tempfile::NamedTempFile::new().unwrap();
                 file.write_all(text.as_bytes()).unwrap();
                 let check =
@@ -77,13 +57,30 @@ mod tests {
                 let output = Command::new("tclsh").arg(script.path()).output().expect("tclsh is installed");
                 assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n", "{name}");
             }
-            let mut file = tempfile::Builder::new().suffix(".v").tempfile().unwrap();
-            file.write_all(board.top.replace("ADDRESS_BITS", "19").as_bytes()).unwrap();
-            let script = format!("read_verilog {}; hierarchy -top {name}", file.path().display());
-            let output =
-                Command::new("yosys").args(["-q", "-p", &script]).output().expect("yosys is installed");
+            let script = format!("read_verilog {name}.v; hierarchy -top {}", source.top);
+            let yosys = Command::new("yosys").current_dir(&folder).args(["-q", "-p", &script]).output();
+            let output = yosys.expect("yosys is installed");
             assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         }
-        assert!(board("acorn").is_none());
+    }
+
+    /// Both kinds of transceivers in one file: each with its own buffer, and the second clock only where there is one.
+    #[test]
+    fn one_board_for_both_kinds_of_transceivers() {
+        let cells = |defines: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let text =
+                Target::by_name("vc707").unwrap().file("xdma.v").unwrap().replace("ADDRESS_BITS", "19");
+            std::fs::write(folder.path().join("xdma.v"), text).unwrap();
+            let script = format!("read_verilog {defines} xdma.v; write_rtlil");
+            let yosys = Command::new("yosys").current_dir(&folder).args(["-q", "-p", &script]).output();
+            String::from_utf8(yosys.expect("yosys is installed").stdout).unwrap()
+        };
+        let (two, four) = (cells(""), cells("-DGTE4"));
+        assert!(two.contains("IBUFDS_GTE2") && !two.contains("GTE4") && !two.contains("sys_clk_gt"), "{two}");
+        assert!(
+            four.contains("IBUFDS_GTE4") && !four.contains("GTE2") && four.contains("sys_clk_gt"),
+            "{four}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Artix-7: Yosys, nextpnr-himbaechel-xilinx, our own FASM to frames, xc7frames2bit.
+//! Xilinx' 7 series: Yosys, nextpnr-himbaechel-xilinx, our own FASM to frames, xc7frames2bit.
 
 use super::{
     Job, Report, Source, SynthError, fasm, keep_bitstream, keep_timing, read,
@@ -8,16 +8,14 @@ use super::{
 };
 use std::path::{Path, PathBuf};
 
-/// Pins of the card.
-const CONSTRAINTS: &str = include_str!("../../../bitstreams/acorn/acorn.xdc");
 /// The script's name for these tools.
 const TOOLCHAIN: &str = "xilinx7";
 
-/// The folder of Project X-Ray's database for Artix-7.
-fn database() -> Result<PathBuf, Missing> {
-    let installed = "usr/share/prjxray/database/artix7";
-    let places = private_folder().map(|tools| tools.join("sid").join(installed));
-    places.into_iter().chain([Path::new("/").join(installed)]).find(|p| p.is_dir()).ok_or_else(|| Missing {
+/// A folder of Project X-Ray's database.
+fn database(name: &str) -> Result<PathBuf, Missing> {
+    let installed = Path::new("usr/share/prjxray/database").join(name);
+    let places = private_folder().map(|tools| tools.join("sid").join(&installed));
+    places.into_iter().chain([Path::new("/").join(&installed)]).find(|p| p.is_dir()).ok_or_else(|| Missing {
         product: "prjxray-database".to_owned(),
         fix: format!("run `scripts/toolchain {TOOLCHAIN}`"),
     })
@@ -30,9 +28,9 @@ pub(super) fn run(
     source: &Source,
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "write_json netlist.json;")?;
-    write(&stages.file("board.xdc"), CONSTRAINTS.as_bytes())?;
+    write(&stages.file("board.xdc"), job.target.file(&job.target.constraints)?.as_bytes())?;
     let (clock, part) = (job.target.clock_mhz.to_string(), job.target.part.as_str());
-    let place = [
+    let own = [
         "--device",
         part,
         "--json",
@@ -49,12 +47,13 @@ pub(super) fn run(
         "timing.json",
         "--timing-allow-fail",
     ];
+    let place = job.target.place.arguments.iter().map(String::as_str).chain(own);
     stages.run("place and route", Tool::open("nextpnr-himbaechel-xilinx", TOOLCHAIN), place)?;
     keep_timing(stages, report, "timing.json")?;
 
     let features = stages.file("placed.fasm");
     let (database, frames) = stages.work("frames", || {
-        let database = database()?;
+        let database = database(job.target.place.database.as_deref().unwrap_or_default())?;
         let bad = |reason: String| SynthError::Output { what: features.display().to_string(), reason };
         let frames = fasm::frames(&database, part, &read(&features)?).map_err(|e| bad(e.to_string()))?;
         write(&job.folder.join("nendo.frames"), frames.text().as_bytes())?;

@@ -9,9 +9,9 @@ mod edif;
 mod models;
 mod traffic;
 
-use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write};
+use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write, yosys};
 use crate::{board::Board, device::rtl::Rtl};
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::{sim::verilated::Options, target::Simulation};
 use nendo_model::{
     contract::{config::Config, image::Image},
     scene::Scene,
@@ -50,23 +50,34 @@ fn record(config: &Config) -> Result<Vec<Operation>, SynthError> {
     Ok(board.into_device().operations())
 }
 
-/// Where Yosys keeps its models of the family's other cells.
-fn library(yosys: &Tool) -> Result<PathBuf, SynthError> {
+/// Where Yosys keeps a file of its own, such as `+/xilinx/cells_sim.v`.
+fn library(yosys: &Tool, file: &str) -> Result<PathBuf, SynthError> {
     let program = yosys.path.canonicalize().unwrap_or_else(|_| yosys.path.clone());
-    let models = program.ancestors().nth(2).map(|root| root.join("share/yosys/xilinx/cells_sim.v"));
+    let inside = file.trim_start_matches("+/");
+    let models = program.ancestors().nth(2).map(|root| root.join("share/yosys").join(inside));
     models.filter(|path| path.is_file()).ok_or_else(|| failed("Yosys' cell models", "not beside its program"))
 }
 
-/// Reads the EDIF of the card, has Yosys check it, and simulates it on its PCI bus against recorded traffic.
+/// A netlist that was written.
+pub(super) struct Netlist<'a> {
+    /// Its file.
+    pub file: &'a str,
+    /// Its outermost module.
+    pub top: &'a str,
+    /// Its cells, as synthesis counted them.
+    pub cells: &'a Cells,
+}
+
+/// Reads the EDIF of a card, has Yosys check it, and simulates it on its PCI bus against recorded traffic.
 pub(super) fn simulate(
     stages: &mut Stages<'_>,
     config: &Config,
     yosys: &Tool,
-    netlist: &str,
-    top: &str,
-    synthesised: &Cells,
+    simulation: &Simulation,
+    netlist: &Netlist<'_>,
 ) -> Result<Simulated, SynthError> {
-    let source = stages.file(netlist);
+    let Netlist { file, top, cells: synthesised } = *netlist;
+    let source = stages.file(file);
     let folder = stages.folder;
     stages.work("read netlist", || {
         let text = to_verilog(&read(&source)?).map_err(|e| failed(&source.display().to_string(), e))?;
@@ -76,8 +87,9 @@ pub(super) fn simulate(
     })?;
     // Every cell known, every port there, and as many cells as went out.
     let script = format!(
-        "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; read_verilog netlist.v; \
-         hierarchy -check -top {top}; check -assert; tee -q -o netlist.json stat -json",
+        "{}{}read_verilog netlist.v; hierarchy -check -top {top}; check -assert; tee -q -o netlist.json stat -json",
+        yosys::libraries(&simulation.models),
+        yosys::libraries(&simulation.ports),
     );
     stages.run("check netlist", Ok(yosys.clone()), ["-q", "-p", &script])?;
     let mut again = cells::parse(&read(&stages.file("netlist.json"))?)?;
@@ -89,12 +101,14 @@ pub(super) fn simulate(
 
     let operations = stages.work("record traffic", || record(config))?;
     write(&stages.file("traffic.hex"), traffic::hexadecimal(&operations).as_bytes())?;
-    let count = format!("-DOPERATIONS={}", operations.len());
-    let library = library(yosys)?.display().to_string();
+    let (count, card) = (format!("-DOPERATIONS={}", operations.len()), format!("-DCARD={top}"));
+    let models = simulation.models.iter().map(|file| Ok(library(yosys, file)?.display().to_string()));
+    let models = models.collect::<Result<Vec<_>, SynthError>>()?;
     let compile = [
         "-g2012",
         "-Wno-timescale",
         &count,
+        &card,
         "-s",
         "testbench",
         "-o",
@@ -102,8 +116,8 @@ pub(super) fn simulate(
         "testbench.v",
         "netlist.v",
         "models.v",
-        &library,
     ];
+    let compile = compile.into_iter().chain(models.iter().map(String::as_str));
     stages.run("compile netlist", Tool::open("iverilog", "virtex2"), compile)?;
     stages.run("simulate netlist", Tool::open("vvp", "virtex2"), ["-n", "testbench.vvp"])?;
     let log = read(&stages.file("simulate-netlist.log"))?;

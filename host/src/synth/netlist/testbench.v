@@ -18,7 +18,7 @@ module testbench;
 
     always #15 clock = ~clock;
 
-    xc2v6000 card (
+    `CARD card (
         .clock(clock),
         .rst_n(rst_n),
         .idsel(idsel),

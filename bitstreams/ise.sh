@@ -2,7 +2,7 @@
 # ISE in batch mode, from the netlist to the bitstream. Unverified: written from the manuals, ISE was not at hand.
 # ISE 10.1 is believed to be the last release with Virtex-II.
 set -e
-part=xc2v6000-ff1152-4
+part=@PART@
 ngdbuild -p $part -uc nendo.ucf nendo.edif nendo.ngd
 map -p $part -o nendo_map.ncd nendo.ngd nendo.pcf
 par -w -ol high nendo_map.ncd nendo.ncd nendo.pcf

@@ -1,5 +1,7 @@
 // The engine behind the XDMA core's AXI4-Lite master (the `user` BAR), on the core's own clock.
-module vc707 (
+// GTE4 is defined for transceivers of that kind (UltraScale+), whose reference the core takes apart from its own clock;
+// without it they are GTE2 (7 series). The width of addresses is filled in: it is that of the engine's register map.
+module xdma_board (
     input wire pcie_clk_p,
     input wire pcie_clk_n,
     input wire pcie_reset_n,
@@ -9,6 +11,16 @@ module vc707 (
     output wire [7:0] pcie_tx_n
 );
     wire clock, reset_n, reference, reset_pin;
+`ifdef GTE4
+    wire reference_gt;
+    IBUFDS_GTE4 reference_buffer (
+        .I(pcie_clk_p),
+        .IB(pcie_clk_n),
+        .CEB(1'b0),
+        .O(reference_gt),
+        .ODIV2(reference)
+    );
+`else
     IBUFDS_GTE2 reference_buffer (
         .I(pcie_clk_p),
         .IB(pcie_clk_n),
@@ -16,6 +28,7 @@ module vc707 (
         .O(reference),
         .ODIV2()
     );
+`endif
     IBUF reset_buffer (
         .I(pcie_reset_n),
         .O(reset_pin)
@@ -30,6 +43,9 @@ module vc707 (
     // Its memory-mapped DMA port stays unused: nothing ever answers there.
     xdma_0 pcie (
         .sys_clk(reference),
+`ifdef GTE4
+        .sys_clk_gt(reference_gt),
+`endif
         .sys_rst_n(reset_pin),
         .pci_exp_rxp(pcie_rx_p),
         .pci_exp_rxn(pcie_rx_n),
