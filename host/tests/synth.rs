@@ -66,6 +66,6 @@ fn a_missing_open_tool_names_the_script_that_installs_it() {
         let (code, value) = synth(&["--target", target, "-o", &out], empty.path());
         assert_eq!(code, 1);
         let error = value["error"].as_str().unwrap();
-        assert!(error.contains(&format!("scripts/toolchain {toolchain}")), "{error}");
+        assert!(error.contains(&format!("scripts/install-toolchain {toolchain}")), "{error}");
     }
 }

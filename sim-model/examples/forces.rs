@@ -2,6 +2,8 @@
 //! 2003 system's table, and the largest cube that holds 1000 steps per second.
 //!
 //!   cargo run --release -p nendo-model --example forces
+//!
+//! Not run by the tests: it measures speed, for minutes.
 
 use nendo_model::engine::InProcess;
 use nendo_model::{

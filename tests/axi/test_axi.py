@@ -1,6 +1,6 @@
 """The engine's AXI4-Lite slave against an independent master (cocotbext-axi), with stalls on every channel.
 
-What is expected comes from the map's JSON alone. Run by scripts/axi.
+What is expected comes from the map's JSON alone. Run by scripts/test-axi.
 """
 
 import itertools

@@ -1,5 +1,5 @@
 //! Lists the generated Verilog of every target, profile, inverse form and of one and four modules: bytes and SHA-256.
-//! What a refactoring must not change. `scripts/verilog-hashes` prints the list, `tests/golden/verilog.txt` keeps it.
+//! What a refactoring must not change. `scripts/list-verilog` prints the list, `tests/golden/verilog.txt` keeps it.
 
 use nendo_hdl::{
     circuit::delay::ShiftRegisters,

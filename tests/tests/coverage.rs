@@ -61,7 +61,7 @@ fn exercise(coverage: Coverage, file: &Path) {
 fn every_line_is_reached() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("coverage.dat");
-    // `scripts/coverage` counts bits, too, which takes minutes to compile.
+    // `scripts/measure-coverage` counts bits, too, which takes minutes to compile.
     let toggles = std::env::var_os("NENDO_TOGGLES").is_some();
     exercise(if toggles { Coverage::LinesAndToggles } else { Coverage::Lines }, &file);
 

@@ -11,7 +11,7 @@
 //! do not meet; [`Build::align`] delays the earlier ones. Static nets (configuration, control) go with all.
 //!
 //! ```
-//! use crate::circuit::{Build, verilog};
+//! use nendo_hdl::circuit::{Build, verilog};
 //! let mut b = Build::new("sum", "q = a + b, one clock later");
 //! let (a, c) = (b.pipe_input("a", 8), b.pipe_input("b", 8));
 //! let sum = b.add(&a, &c);

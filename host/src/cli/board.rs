@@ -1,6 +1,6 @@
 //! `nendo board`: boards on the bus.
 
-use super::{Console, Failure, emulate, guest, options::HardwareArgs, run};
+use super::{Console, Failure, emulate, options::HardwareArgs, run};
 use crate::{
     board::Board,
     device::{
@@ -27,9 +27,6 @@ pub(super) enum Command {
     Reset(DeviceArg),
     /// Show the card to a virtual machine: a vfio-user server with the model or the Verilated hardware behind it
     Emulate(emulate::Args),
-    /// As the first process of a virtual machine: try the card there, then switch off
-    #[command(hide = true)]
-    Guest(guest::Args),
     /// Run a scene on a board: `nendo run --engine board`
     Run(Box<run::Args>),
 }
@@ -64,7 +61,6 @@ pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Fai
             Ok(json!({ "device": board.into_device().name(), "reset": true }))
         }
         Command::Emulate(args) => emulate::main(args, console),
-        Command::Guest(args) => guest::main(args, console),
         Command::Run(args) => {
             args.set_engine(EngineKind::Board);
             run::main(args, console)

@@ -64,7 +64,7 @@ const TOOLS: &[Tool] = &[
         "iverilog",
         &["iverilog"],
         &["-V"],
-        "the bus test against an independent master (scripts/axi)",
+        "the bus test against an independent master (scripts/test-axi)",
         "Debian package iverilog",
     ),
     tool(
@@ -129,9 +129,9 @@ const TOOLS: &[Tool] = &[
 
 /// Packages of the private Python environment that scripts make.
 const PACKAGES: &[(&str, &str, &str)] = &[
-    ("cocotb", "the bus test against an independent master", "scripts/axi installs it"),
-    ("cocotbext-axi", "the independent AXI4-Lite master", "scripts/axi installs it"),
-    ("meshio", "reads exported VTU files as ParaView would", "scripts/meshes installs it"),
+    ("cocotb", "the bus test against an independent master", "scripts/test-axi installs it"),
+    ("cocotbext-axi", "the independent AXI4-Lite master", "scripts/test-axi installs it"),
+    ("meshio", "reads exported VTU files as ParaView would", "scripts/test-meshes installs it"),
     ("verilator", "the same tests under a second Verilator", "scripts/test installs it"),
 ];
 

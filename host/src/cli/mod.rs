@@ -11,7 +11,6 @@ mod doctor;
 mod emulate;
 mod estimate;
 mod generate;
-mod guest;
 mod import;
 mod options;
 mod picture;

@@ -28,11 +28,11 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Finds a tool on the PATH or in the private environment that `scripts/toolchain TOOLCHAIN` makes.
+    /// Finds a tool on the PATH or in the private environment that `scripts/install-toolchain TOOLCHAIN` makes.
     pub fn open(name: &str, toolchain: &str) -> Result<Self, Missing> {
         let path = find(name).ok_or_else(|| Missing {
             product: name.to_owned(),
-            fix: format!("run `scripts/toolchain {toolchain}`, or put it on the PATH"),
+            fix: format!("run `scripts/install-toolchain {toolchain}`, or put it on the PATH"),
         })?;
         let version = version(&path);
         Ok(Self { name: name.to_owned(), path, version })
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_missing_tool_says_how_to_get_it() {
         let error = Tool::open("no-such-tool", "ecp5").unwrap_err().to_string();
-        assert_eq!(error, "needs no-such-tool: run `scripts/toolchain ecp5`, or put it on the PATH");
+        assert_eq!(error, "needs no-such-tool: run `scripts/install-toolchain ecp5`, or put it on the PATH");
         let error = Tool::vendor("no-such-tool", "Vendor 2020", "then run it").unwrap_err().to_string();
         assert_eq!(error, "needs Vendor 2020: then run it");
     }

@@ -17,7 +17,7 @@ fn database(name: &str) -> Result<PathBuf, Missing> {
     let places = private_folder().map(|tools| tools.join("sid").join(&installed));
     places.into_iter().chain([Path::new("/").join(&installed)]).find(|p| p.is_dir()).ok_or_else(|| Missing {
         product: "prjxray-database".to_owned(),
-        fix: format!("run `scripts/toolchain {TOOLCHAIN}`"),
+        fix: format!("run `scripts/install-toolchain {TOOLCHAIN}`"),
     })
 }
 

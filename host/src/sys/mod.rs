@@ -2,8 +2,6 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod event;
-#[cfg(feature = "cli")]
-pub(crate) mod machine;
 pub mod mapping;
 pub(crate) mod schedule;
 pub(crate) mod vfio;

@@ -1,10 +1,15 @@
-//! `nendo board guest`: the first process of a virtual machine, which tries the card there and switches off.
+//! The first process of a virtual machine, which tries the card there and switches off (`scripts/test-pci`).
 //!
 //! Everything is as on a real machine: the kernel has enumerated the card, sysfs shows it, its BAR is mapped. With
 //! `--vfio` it is given to VFIO, and everything is tried twice: polled and by interrupt, through the BAR and by DMA.
+//!
+//! Options: `--scene NAME`, `--steps N`, `--rest MS` after every 20 steps, `--no-selftest`, `--vfio`, `--interrupt` (wait
+//! for it, whether the card has one or not).
 
-use super::{Console, Failure};
-use crate::{
+mod machine;
+
+use anyhow::{Context, anyhow, bail};
+use nendo_host::{
     board::{Board, Completion},
     device::{
         Device,
@@ -15,9 +20,7 @@ use crate::{
     },
     engine::{BoardEngine, Engine},
     selftest::selftest,
-    sys::machine,
 };
-use anyhow::{Context, anyhow};
 use nendo_model::{
     contract::{
         image::Image,
@@ -31,26 +34,40 @@ use std::{
     time::{Duration, Instant},
 };
 
-#[derive(clap::Args, Debug)]
-pub(super) struct Args {
-    /// The scene to run
-    #[arg(long, default_value = "cube9")]
+/// What is to be tried.
+struct Args {
     scene: String,
-    /// Its steps
-    #[arg(long, default_value_t = 20)]
     steps: u64,
-    /// Rest so long after every 20 steps
-    #[arg(long, default_value_t = 0, value_name = "MS")]
     rest: u64,
-    /// Leave the self-test out
-    #[arg(long)]
     no_selftest: bool,
-    /// Take the card through VFIO, with interrupts and DMA
-    #[arg(long)]
     vfio: bool,
-    /// Wait for its interrupt, whether it has one or not
-    #[arg(long)]
     interrupt: bool,
+}
+
+impl Args {
+    fn parse(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
+        let mut args = Self {
+            scene: "cube9".to_owned(),
+            steps: 20,
+            rest: 0,
+            no_selftest: false,
+            vfio: false,
+            interrupt: false,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--scene" => args.scene = value()?,
+                "--steps" => args.steps = value()?.parse().context("--steps")?,
+                "--rest" => args.rest = value()?.parse().context("--rest")?,
+                "--no-selftest" => args.no_selftest = true,
+                "--vfio" => args.vfio = true,
+                "--interrupt" => args.interrupt = true,
+                other => bail!("unknown option {other}"),
+            }
+        }
+        Ok(args)
+    }
 }
 
 /// Steps between two looks at the card: a link that is lost is noticed soon.
@@ -61,23 +78,18 @@ const TIMED: [(u64, u64); 2] = [(100, 1), (1, 100)];
 const MODULES: &str = "/modules";
 
 /// Tries the card, prints one line that begins with `guest:`, and switches the machine off.
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
-    let result = try_card(args);
-    match &result {
+fn main() {
+    match Args::parse(std::env::args().skip(1)).and_then(|args| try_card(&args)) {
         Ok(value) => println!("guest: {value}"),
         Err(error) => println!("guest: {}", json!({ "error": format!("{error:#}") })),
     }
-    if std::process::id() == 1 {
-        console.say(format!("{}", machine::power_off()));
-    }
-    Ok(result?)
+    eprintln!("{}", machine::power_off());
 }
 
 fn try_card(args: &Args) -> anyhow::Result<Value> {
-    if std::process::id() == 1 {
-        machine::mount("sysfs", "/sys").context("mounting /sys")?;
-        machine::mount("devtmpfs", "/dev").context("mounting /dev")?;
-    }
+    anyhow::ensure!(std::process::id() == 1, "this is for the first process of a virtual machine");
+    machine::mount("sysfs", "/sys").context("mounting /sys")?;
+    machine::mount("devtmpfs", "/dev").context("mounting /dev")?;
     let sysfs = Sysfs::default();
     let boards = sysfs.candidates()?;
     let Some(found) = boards.first() else {
@@ -218,7 +230,7 @@ fn ids(entry: fs::DirEntry) -> String {
 }
 
 /// The middle of the times an access takes.
-fn median_us(mut access: impl FnMut() -> Result<(), crate::device::DeviceError>) -> anyhow::Result<f64> {
+fn median_us(mut access: impl FnMut() -> Result<(), nendo_host::device::DeviceError>) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for _ in 0..501 {
         let started = Instant::now();

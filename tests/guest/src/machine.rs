@@ -1,5 +1,6 @@
 //! What the first process of a machine must do: mount the kernel's file systems, load its modules, switch the machine
 //! off.
+#![allow(unsafe_code, reason = "system calls that the standard library does not offer")]
 
 use std::{ffi::CString, fs::File, io, os::fd::AsRawFd, path::Path, ptr, time::Duration};
 
