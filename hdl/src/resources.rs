@@ -7,7 +7,7 @@ use crate::{
 use nendo_model::contract::{
     config::{BLOCK_WORDS, Config},
     image,
-    map::{Map, Win},
+    map::{Map, WindowName},
     numbers::{Inverse, Numbers},
 };
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl Memory {
         let particle_sets = config.particles.div_ceil(BLOCK_WORDS);
         let blocks = |bits: u32| u64::from(bits).div_ceil(BLOCK_BITS) * particle_sets * config.modules;
         let class = |classes: usize| classes.next_power_of_two().ilog2();
-        let edge_bits = Map::new(config).window(Win::Edge).bits();
+        let edge_bits = Map::new(config).window(WindowName::Edge).bits();
         let edge_sets = config.edges.div_ceil(BLOCK_WORDS) * config.modules;
         Self {
             position: blocks(3 * n.x.bits),

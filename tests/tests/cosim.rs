@@ -11,7 +11,7 @@ use nendo_model::{
     contract::{
         config::Config,
         image::Image,
-        map::{Map, Win},
+        map::{Map, WindowName},
         numbers::{Inverse, Profile},
         overflow::Overflow,
     },
@@ -167,7 +167,7 @@ fn a_single_wrong_bit_is_found_and_named() {
     assert!(lockstep.step().unwrap());
     assert!(lockstep.step().unwrap());
     // The lowest bit of the stored extension in one slot, and the edge that is there.
-    let window = map.window(Win::Edge);
+    let window = map.window(WindowName::Edge);
     let edge = lockstep.board().board().schedule().modules[0][17].edge.unwrap() as usize;
     let board = lockstep.board().board();
     let words = [0, 1].map(|word| board.device().read(window.address(17, word)).unwrap());

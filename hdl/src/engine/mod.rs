@@ -27,7 +27,7 @@ use crate::{
 use nendo_model::{
     contract::{
         config::{Config, address_bits},
-        map::{Access, Map, Way, Win},
+        map::{Access, Direction, Map, WindowName},
     },
     plan::cycles::Depths,
 };
@@ -63,7 +63,7 @@ pub fn engine(config: &Config) -> Module {
         bus_inputs.push((port.clone(), net.clone()));
         later.push((port, net));
     }
-    for window in map.windows.iter().filter(|w| w.way != Way::WriteOnly) {
+    for window in map.windows.iter().filter(|w| w.direction != Direction::WriteOnly) {
         let port = format!("{}_q", window.name.name());
         let net = b.forward(&format!("{port}_in"), window.bits());
         bus_inputs.push((port.clone(), net.clone()));
@@ -199,7 +199,7 @@ impl Modules {
         for window in map.windows.iter().filter(|w| w.base >= map.span()) {
             let name = window.name.name();
             common.push((format!("{name}_item"), bus.get(&format!("{name}_item"))));
-            if window.way != Way::ReadOnly {
+            if window.direction != Direction::ReadOnly {
                 common.push((format!("{name}_d"), bus.get(&format!("{name}_d"))));
             }
         }
@@ -214,7 +214,9 @@ impl Modules {
         for m in 0..config.modules {
             b.comment(&format!("module {m}"));
             let mut inputs = common.clone();
-            for window in map.windows.iter().filter(|w| w.base >= map.span() && w.way != Way::ReadOnly) {
+            for window in
+                map.windows.iter().filter(|w| w.base >= map.span() && w.direction != Direction::ReadOnly)
+            {
                 let port = format!("{}_write", window.name.name());
                 let write = match map.module_bits() {
                     0 => bus.get(&port),
@@ -265,7 +267,7 @@ impl Modules {
             let words: Vec<Net> = self.outputs.iter().map(|m| m.get(port)).collect();
             b.choose(module.as_ref(), &words)
         };
-        if port != format!("{}_q", Win::Force.name()) {
+        if port != format!("{}_q", WindowName::Force.name()) {
             let word = of(port);
             return b.state_reg(&format!("{port}_late"), &word);
         }

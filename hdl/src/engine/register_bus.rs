@@ -10,7 +10,7 @@
 use crate::circuit::{Build, Module, Net, State};
 use nendo_model::contract::{
     config::address_bits,
-    map::{Access, Map, Register, Way, When, Window},
+    map::{Access, Availability, Direction, Map, Register, Window},
 };
 
 /// Clocks from a request to read a window to its answer.
@@ -91,8 +91,9 @@ pub fn register_bus(map: &Map) -> Module {
     for window in &map.windows {
         b.comment(window.name.name());
         let decoded = Decoded::new(&mut b, map, &access, module.as_ref(), window);
-        let q = (window.way != Way::WriteOnly).then(|| read_window(&mut b, window, &decoded, &at_last));
-        if window.way != Way::ReadOnly {
+        let q = (window.direction != Direction::WriteOnly)
+            .then(|| read_window(&mut b, window, &decoded, &at_last));
+        if window.direction != Direction::ReadOnly {
             let ok = b.and(&decoded.hit, &decoded.allowed);
             let store = b.and(&ok, &access.act);
             write_window(&mut b, &access, &stages, window, &decoded.word, &store);
@@ -320,18 +321,18 @@ impl Decoded {
         let word = if stride == 1 { b.constant(0, 1) } else { b.slice(&offset, 2, stride.ilog2()) };
         let hit = b.and(&inside, &existing);
         let hit = b.state_reg(&format!("{name}_hit"), &hit);
-        let free = match window.when {
-            When::Idle => access.idle.clone(),
-            When::Always => b.constant(1, 1),
+        let free = match window.availability {
+            Availability::Idle => access.idle.clone(),
+            Availability::Always => b.constant(1, 1),
         };
         let reading = b.not(&access.write);
         let writing = b.and(&access.write, &access.full);
-        let way = match window.way {
-            Way::ReadWrite => b.or(&reading, &writing),
-            Way::ReadOnly => reading,
-            Way::WriteOnly => writing,
+        let directed = match window.direction {
+            Direction::ReadWrite => b.or(&reading, &writing),
+            Direction::ReadOnly => reading,
+            Direction::WriteOnly => writing,
         };
-        Self { hit, allowed: b.and(&free, &way), word, words }
+        Self { hit, allowed: b.and(&free, &directed), word, words }
     }
 
     fn is_word(&self, b: &mut Build, number: u32) -> Net {
@@ -356,7 +357,7 @@ fn below(b: &mut Build, a: &Net, limit: u32) -> Net {
 fn read_window(b: &mut Build, window: &Window, decoded: &Decoded, at_last: &Net) -> Net {
     let q = b.input(&format!("{}_q", window.name.name()), window.bits());
     // What may change between two reads is held by the read of the first word for the others.
-    let source = if window.when == When::Always && window.way == Way::ReadOnly {
+    let source = if window.availability == Availability::Always && window.direction == Direction::ReadOnly {
         let held = b.state(&format!("{}_held", window.name.name()), window.bits());
         let first = decoded.is_word(b, 0);
         let take =

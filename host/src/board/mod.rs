@@ -19,7 +19,7 @@ use nendo_model::{
     contract::{
         config::Config,
         image::{Edge, Image, Particle, Write},
-        map::{Map, Reg, Win, Window, command_word},
+        map::{Map, Reg, Window, WindowName, command_word},
         numbers::{Constant, Inverse, Profile},
         overflow::Overflow,
     },
@@ -205,7 +205,7 @@ impl<D: Device> Board<D> {
     /// Writes items of a window of a module, from an item on.
     fn store(
         &mut self,
-        window: Win,
+        window: WindowName,
         (module, item): (u32, u32),
         items: impl Iterator<Item = Vec<i64>>,
     ) -> Result<(), BoardError> {
@@ -220,7 +220,7 @@ impl<D: Device> Board<D> {
     }
 
     /// Reads the first items of a window of a module.
-    fn fetch(&mut self, window: Win, module: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
+    fn fetch(&mut self, window: WindowName, module: u32, items: u32) -> Result<Vec<Vec<i64>>, BoardError> {
         let window = self.map.window(window);
         let stride = window.stride as usize;
         let mut words = vec![0; items as usize * stride];
@@ -233,7 +233,7 @@ impl<D: Device> Board<D> {
     }
 
     /// A window's items of all particles, in the order of the image.
-    fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
+    fn all(&mut self, window: WindowName) -> Result<Vec<Vec<i64>>, BoardError> {
         let mut found = Vec::new();
         for (module, particles) in self.layout.particles_in_modules() {
             found.push(self.fetch(window, module, particles)?);
@@ -279,22 +279,26 @@ impl<D: Device> Board<D> {
         let table = |of: fn(&nendo_model::contract::image::ElementConstants) -> Constant| {
             k.elements.iter().map(move |e| vec![entry(of(e))])
         };
-        self.store(Win::ElementExtension, (0, 0), table(|e| e.extension))?;
-        self.store(Win::ElementRate, (0, 0), table(|e| e.rate))?;
-        self.store(Win::ElementDamper, (0, 0), table(|e| e.damper))?;
-        self.store(Win::MassTable, (0, 0), k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
+        self.store(WindowName::ElementExtension, (0, 0), table(|e| e.extension))?;
+        self.store(WindowName::ElementRate, (0, 0), table(|e| e.rate))?;
+        self.store(WindowName::ElementDamper, (0, 0), table(|e| e.damper))?;
+        self.store(WindowName::MassTable, (0, 0), k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
         let of = |three: [i32; 3]| three.map(i64::from).to_vec();
         for module in 0..self.map.config.modules as u32 {
             let particles = layout.particles_of(image, module);
-            self.store(Win::Position, (module, 0), particles.iter().map(|p| of(p.x)))?;
-            self.store(Win::Velocity, (module, 0), particles.iter().map(|p| of(p.v)))?;
-            self.store(Win::External, (module, 0), particles.iter().map(|p| external(p.force, p.class)))?;
-            self.store(Win::Edge, (module, 0), layout.slots_of(image, module).into_iter())?;
+            self.store(WindowName::Position, (module, 0), particles.iter().map(|p| of(p.x)))?;
+            self.store(WindowName::Velocity, (module, 0), particles.iter().map(|p| of(p.v)))?;
+            self.store(
+                WindowName::External,
+                (module, 0),
+                particles.iter().map(|p| external(p.force, p.class)),
+            )?;
+            self.store(WindowName::Edge, (module, 0), layout.slots_of(image, module).into_iter())?;
         }
         self.set_registers(&[
             (Reg::Particles, layout.schedule().particles),
             (Reg::Slots, layout.schedule().slots()),
-            (Reg::Left, layout.schedule().left),
+            (Reg::TailClocks, layout.schedule().left),
             (Reg::PositionShift, k.position_shift),
             (Reg::ExtensionShift, k.extension_shift),
             (Reg::ForceLimit, k.force_limit as u32),
@@ -379,19 +383,19 @@ impl<D: Device> Board<D> {
         match write {
             Write::Force(force) => self.set_force(particle, force, class),
             Write::Velocity(v) => {
-                self.store(Win::Velocity, self.layout.place(particle), once(v.map(i64::from).to_vec()))
+                self.store(WindowName::Velocity, self.layout.place(particle), once(v.map(i64::from).to_vec()))
             }
         }
     }
 
     /// Sets the external force on a particle of a mass class; also while the engine is running.
     pub fn set_force(&mut self, particle: u32, force: [i32; 3], class: u8) -> Result<(), BoardError> {
-        self.store(Win::External, self.layout.place(particle), once(external(force, class)))
+        self.store(WindowName::External, self.layout.place(particle), once(external(force, class)))
     }
 
     /// Position operands of a few particles, each of one step; also while the engine is running.
     pub fn points(&mut self, particles: &[u32]) -> Result<Vec<[i32; 3]>, BoardError> {
-        let window = self.map.window(Win::Display);
+        let window = self.map.window(WindowName::Display);
         self.link.reading("reading points", |link| {
             let point = |&particle: &u32| {
                 let mut words = [0; 2];
@@ -405,12 +409,12 @@ impl<D: Device> Board<D> {
 
     /// Position operands of all particles for display; also while the engine is running.
     pub fn display(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
-        Ok(self.all(Win::Display)?.iter().map(|p| three(p)).collect())
+        Ok(self.all(WindowName::Display)?.iter().map(|p| three(p)).collect())
     }
 
     /// Position and velocity of every particle.
     pub fn motion(&mut self) -> Result<Vec<Particle>, BoardError> {
-        let (x, v) = (self.all(Win::Position)?, self.all(Win::Velocity)?);
+        let (x, v) = (self.all(WindowName::Position)?, self.all(WindowName::Velocity)?);
         let particle =
             |(x, v): (&Vec<i64>, &Vec<i64>)| Particle { x: three(x), v: three(v), ..Particle::default() };
         Ok(x.iter().zip(&v).map(particle).collect())
@@ -421,20 +425,20 @@ impl<D: Device> Board<D> {
         let (modules, slots) = (self.layout.schedule().modules.len() as u32, self.layout.schedule().slots());
         let mut found = Vec::new();
         for module in 0..modules {
-            found.push(self.fetch(Win::Edge, module, slots)?);
+            found.push(self.fetch(WindowName::Edge, module, slots)?);
         }
         Ok(self.layout.edges(&found))
     }
 
     /// Sum of the forces of the elements on each particle.
     pub fn forces(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
-        Ok(self.all(Win::Force)?.iter().map(|f| three(f)).collect())
+        Ok(self.all(WindowName::Force)?.iter().map(|f| three(f)).collect())
     }
 
     /// Every memory word in use.
     pub fn memories(&mut self) -> Result<Memories, BoardError> {
         let mut particles = self.motion()?;
-        for (particle, external) in particles.iter_mut().zip(self.all(Win::External)?) {
+        for (particle, external) in particles.iter_mut().zip(self.all(WindowName::External)?) {
             particle.force = three(&external);
             particle.class = external[3] as u8;
         }

@@ -8,7 +8,7 @@ use crate::{
 use nendo_model::{
     contract::{
         image::{Image, ImageError},
-        map::{Reg, Way, Win},
+        map::{Direction, Reg, WindowName},
     },
     scene::Scene,
     twin::engine::Model,
@@ -96,8 +96,8 @@ pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), Se
             report.found(wrong);
         }
     }
-    let both_ways: Vec<Win> =
-        board.map.windows.iter().filter(|w| w.way == Way::ReadWrite).map(|w| w.name).collect();
+    let both_ways: Vec<WindowName> =
+        board.map.windows.iter().filter(|w| w.direction == Direction::ReadWrite).map(|w| w.name).collect();
     for window in both_ways {
         march(&mut board, window, &mut report)?;
     }
@@ -126,7 +126,7 @@ impl Report {
 }
 
 /// Every bit of every item once as one and once as zero, with a pattern that tells items apart.
-fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> Result<(), BoardError> {
+fn march<D: Device>(board: &mut Board<D>, window: WindowName, report: &mut Report) -> Result<(), BoardError> {
     let w = board.map.window(window).clone();
     for invert in [0, -1] {
         let value = |item: u32, field: usize| {
@@ -164,16 +164,16 @@ fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> R
 
 /// The memories that only the engine writes: the display shows what positions were loaded, forces are cleared.
 fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), BoardError> {
-    let (items, modules) = (board.map.window(Win::Position).items, board.map.config.modules as u32);
+    let (items, modules) = (board.map.window(WindowName::Position).items, board.map.config.modules as u32);
     let x = board.map.config.profile.numbers().x;
     for module in 0..modules {
         let shown: Vec<Vec<i64>> = board
-            .fetch(Win::Position, module, items)?
+            .fetch(WindowName::Position, module, items)?
             .into_iter()
             .map(|stored| stored.into_iter().map(|c| x.operand(c)).collect())
             .collect();
         let zero = vec![vec![0; 3]; items as usize];
-        for (window, expected) in [(Win::Display, &shown), (Win::Force, &zero)] {
+        for (window, expected) in [(WindowName::Display, &shown), (WindowName::Force, &zero)] {
             let fields = board.map.window(window).fields.clone();
             for (item, (read, expected)) in
                 (0..).zip(board.fetch(window, module, items)?.iter().zip(expected))

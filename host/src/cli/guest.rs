@@ -20,7 +20,7 @@ use anyhow::{Context, anyhow};
 use nendo_model::{
     contract::{
         image::Image,
-        map::{Map, Win},
+        map::{Map, WindowName},
     },
     scene::Scene,
 };
@@ -230,7 +230,7 @@ fn median_us(mut access: impl FnMut() -> Result<(), crate::device::DeviceError>)
 
 /// Words per second to and from a memory of the engine. The sums are taken up again afterwards.
 fn rates(board: &mut Board<Pci>) -> anyhow::Result<(f64, f64)> {
-    let base = Map::new(board.config()).window(Win::Edge).base;
+    let base = Map::new(board.config()).window(WindowName::Edge).base;
     let mut words = vec![0; 2048];
     let device = board.device();
     let started = Instant::now();

@@ -7,7 +7,7 @@ use crate::{
 };
 use nendo_model::contract::{
     config::Config,
-    map::{MAGIC, Map, Reg, Win, command_word},
+    map::{MAGIC, Map, Reg, WindowName, command_word},
     numbers::{Inverse, Profile},
 };
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn the_card_fetches_words_where_it_is_asked_to() {
     let (mut client, served, _folder) = connect(Card { dma: true, ..card() });
     set(&mut client, config, 0x14, u32::MAX);
     assert_eq!(get(&mut client, config, 0x14), !(DMA_BYTES - 1));
-    let window = Map::new(&CONFIG).window(Win::Edge).base;
+    let window = Map::new(&CONFIG).window(WindowName::Edge).base;
     let values: Vec<u32> = (0..100).map(|k| (k * 0x10001) & 0x00ff_ffff).collect();
     let file = tempfile::tempfile().unwrap();
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();

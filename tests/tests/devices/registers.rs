@@ -10,7 +10,7 @@ use nendo_host::{
 use nendo_model::{
     contract::{
         config::Config,
-        map::{Access, Map, Reg, Way, command_word},
+        map::{Access, Direction, Map, Reg, command_word},
         numbers::{Inverse, Profile},
     },
     testing::{images_of, runner, sample},
@@ -74,7 +74,7 @@ fn answers_alike(config: Config) {
     // Both begin with what a user has put there: memories of a board are not cleared by power-on.
     let image = sample(images_of(Profile::Wide, Inverse::Table, false), &mut runner);
     for device in [&mut hardware as &mut dyn Device, &mut model] {
-        for window in map.windows.iter().filter(|w| w.way != Way::ReadOnly) {
+        for window in map.windows.iter().filter(|w| w.direction != Direction::ReadOnly) {
             let zeros = vec![0; (window.items * window.stride) as usize];
             (0..window.modules)
                 .for_each(|m| device.write_block(window.base + m * map.module_span, &zeros).unwrap());

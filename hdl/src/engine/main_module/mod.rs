@@ -38,7 +38,7 @@ use crate::{
 };
 use nendo_model::contract::{
     config::{Config, address_bits},
-    map::{Map, Win},
+    map::{Map, WindowName},
     overflow::Source,
     words::ENTRY_BITS,
 };
@@ -112,7 +112,7 @@ pub fn main_module(config: &Config) -> Module {
     let mass_write = b.input("mass_table_write", 1);
     let mass_class = b.input("mass_table_class", CLASS_BITS);
     let mass_d = b.input("mass_table_d", ENTRY_BITS);
-    let bus = |b: &mut Build, name: Win| {
+    let bus = |b: &mut Build, name: WindowName| {
         let window = map.window(name);
         let name = name.name();
         let item = b.input(&format!("{name}_item"), address_bits(window.items.into()));
@@ -120,10 +120,10 @@ pub fn main_module(config: &Config) -> Module {
         let d = b.input(&format!("{name}_d"), window.bits());
         (item, write, d)
     };
-    let position_bus = bus(&mut b, Win::Position);
-    let velocity_bus = bus(&mut b, Win::Velocity);
-    let external_bus = bus(&mut b, Win::External);
-    let edge_bus = bus(&mut b, Win::Edge);
+    let position_bus = bus(&mut b, WindowName::Position);
+    let velocity_bus = bus(&mut b, WindowName::Velocity);
+    let external_bus = bus(&mut b, WindowName::External);
+    let edge_bus = bus(&mut b, WindowName::Edge);
     let display_item = b.input("display_item", particle_bits);
     let force_item = b.input("force_item", particle_bits);
     // From the exchange.
@@ -141,7 +141,7 @@ pub fn main_module(config: &Config) -> Module {
 
     b.comment("slots: read by number, written back with the new extension");
     // The word that is written back comes out of TEM far below; declared here, connected there.
-    let word_bits = map.window(Win::Edge).bits();
+    let word_bits = map.window(WindowName::Edge).bits();
     let [back_address, back_write, back_d] = [("address", edge_bits), ("write", 1), ("d", word_bits)]
         .map(|(name, bits)| b.forward(&format!("back_{name}"), bits));
     let edge_address = b.mux(&idle, &edge_bus.0, &back_address);
@@ -218,8 +218,8 @@ pub fn main_module(config: &Config) -> Module {
     let [new_address, new_write, new_x, new_v] = [
         ("address", particle_bits),
         ("write", 1),
-        ("x", map.window(Win::Position).bits()),
-        ("v", map.window(Win::Velocity).bits()),
+        ("x", map.window(WindowName::Position).bits()),
+        ("v", map.window(WindowName::Velocity).bits()),
     ]
     .map(|(name, bits)| b.forward(&format!("new_{name}"), bits));
     let read_number = b.until(&particle, stages.read).as_static();
@@ -354,19 +354,21 @@ pub fn main_module(config: &Config) -> Module {
     let external_number = b.until(&particle, stages.sums - READ_LATENCY).as_static();
     let external_ram = b.instance(
         "external_memory",
-        &Rc::new(ram(map.window(Win::External).bits(), config.particles)),
+        &Rc::new(ram(map.window(WindowName::External).bits(), config.particles)),
         &[("a_address", &external_number), ("b_address", item), ("b_write", write), ("b_d", d)],
     );
 
     b.comment("MPM");
     let arrived = stages.read + READ_LATENCY;
     let from_a = left_mark.at(&mut b, arrived - SLOT);
-    let [x, v] = [(Win::Position, &position_ram), (Win::Velocity, &velocity_ram)].map(|(window, ram)| {
-        let word = b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
-        three(&fields(&mut b, &map, window, &word))
-    });
+    let [x, v] = [(WindowName::Position, &position_ram), (WindowName::Velocity, &velocity_ram)].map(
+        |(window, ram)| {
+            let word = b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
+            three(&fields(&mut b, &map, window, &word))
+        },
+    );
     let external_word = external_ram.get("a_q").at_stage(stages.sums);
-    let external = fields(&mut b, &map, Win::External, &external_word);
+    let external = fields(&mut b, &map, WindowName::External, &external_word);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), mass_write),
         ("table_class".into(), mass_class),
@@ -394,10 +396,10 @@ pub fn main_module(config: &Config) -> Module {
     b.drive(&new_v, &v_word);
     // Loading a position shows it, too.
     let (show_address, show_write, position) = &position_port;
-    let show_d = cut(&mut b, &map, Win::Position, position, n.x);
+    let show_d = cut(&mut b, &map, WindowName::Position, position, n.x);
     let display_ram = b.instance(
         "display_memory",
-        &Rc::new(ram(map.window(Win::Display).bits(), config.particles)),
+        &Rc::new(ram(map.window(WindowName::Display).bits(), config.particles)),
         &[
             ("a_address", &display_item),
             ("b_address", show_address),

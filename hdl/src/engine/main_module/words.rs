@@ -2,19 +2,19 @@
 
 use crate::circuit::{Build, Net};
 use nendo_model::contract::{
-    map::{Map, Win},
+    map::{Map, WindowName},
     numbers::State,
 };
 
 /// The fields of a memory word, in the map's order.
-pub(super) fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {
+pub(super) fn fields(b: &mut Build, map: &Map, window: WindowName, word: &Net) -> Vec<Net> {
     let window = map.window(window);
     (0..window.fields.len()).map(|k| b.slice(word, window.memory_low(k), window.fields[k].bits)).collect()
 }
 
 /// A field of a slot's word.
 pub(super) fn slot_field(b: &mut Build, map: &Map, word: &Net, name: &str) -> Net {
-    let window = map.window(Win::Edge);
+    let window = map.window(WindowName::Edge);
     let k = window.fields.iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no field {name}"));
     b.slice(word, window.memory_low(k), window.fields[k].bits)
 }
@@ -36,7 +36,7 @@ pub(super) fn joined(b: &mut Build, [x, y, z]: &[Net; 3]) -> Net {
 }
 
 /// The operands of a stored vector.
-pub(super) fn cut(b: &mut Build, map: &Map, window: Win, word: &Net, state: State) -> Net {
+pub(super) fn cut(b: &mut Build, map: &Map, window: WindowName, word: &Net, state: State) -> Net {
     let stored = three(&fields(b, map, window, word));
     let parts = stored.map(|c| b.slice(&c, state.residual, state.operand_bits()));
     joined(b, &parts)
@@ -45,7 +45,7 @@ pub(super) fn cut(b: &mut Build, map: &Map, window: Win, word: &Net, state: Stat
 /// What an edge reads of a particle: position and velocity operands in one word.
 pub(super) fn operands(b: &mut Build, map: &Map, x: &Net, v: &Net) -> Net {
     let n = map.config.profile.numbers();
-    let (x, v) = (cut(b, map, Win::Position, x, n.x), cut(b, map, Win::Velocity, v, n.v));
+    let (x, v) = (cut(b, map, WindowName::Position, x, n.x), cut(b, map, WindowName::Velocity, v, n.v));
     b.concat(&[&v, &x])
 }
 

@@ -7,7 +7,7 @@
 mod names;
 mod text;
 
-pub use names::{Reg, Win};
+pub use names::{Reg, WindowName};
 
 use super::{
     config::{Config, address_bits},
@@ -70,20 +70,20 @@ pub struct Field {
     pub signed: bool,
 }
 
-/// When a window may be used.
+/// When a window may be used: `when` in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum When {
+pub enum Availability {
     /// Only while the engine is idle; else an error.
     Idle,
     /// Always.
     Always,
 }
 
-/// Which way a window goes.
+/// Which way a window goes: `way` in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Direction {
     /// Both ways.
     ReadWrite,
     /// Reads only.
@@ -96,7 +96,7 @@ pub enum Way {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Window {
     /// Its name.
-    pub name: Win,
+    pub name: WindowName,
     /// Address of its first word.
     pub base: u32,
     /// In how many modules it is; module m's is m times [`Map::module_span`] further.
@@ -108,29 +108,48 @@ pub struct Window {
     /// The parts of an item, in the order of the memory's own bits.
     pub fields: Vec<Field>,
     /// Which way it goes.
-    pub way: Way,
+    #[serde(rename = "way")]
+    pub direction: Direction,
     /// When it may be used.
-    pub when: When,
+    #[serde(rename = "when")]
+    pub availability: Availability,
     /// A sentence about it.
     pub doc: &'static str,
 }
 
 impl Window {
     /// A window that goes both ways while the engine is idle.
-    fn new(name: Win, base: u32, items: u32, stride: u32, fields: Vec<Field>, doc: &'static str) -> Self {
-        Self { name, base, modules: 1, items, stride, fields, way: Way::ReadWrite, when: When::Idle, doc }
+    fn new(
+        name: WindowName,
+        base: u32,
+        items: u32,
+        stride: u32,
+        fields: Vec<Field>,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            base,
+            modules: 1,
+            items,
+            stride,
+            fields,
+            direction: Direction::ReadWrite,
+            availability: Availability::Idle,
+            doc,
+        }
     }
 
     fn read_only(self) -> Self {
-        Self { way: Way::ReadOnly, ..self }
+        Self { direction: Direction::ReadOnly, ..self }
     }
 
     fn write_only(self) -> Self {
-        Self { way: Way::WriteOnly, ..self }
+        Self { direction: Direction::WriteOnly, ..self }
     }
 
     fn always(self) -> Self {
-        Self { when: When::Always, ..self }
+        Self { availability: Availability::Always, ..self }
     }
 
     /// Bits of an item in memory.
@@ -235,7 +254,7 @@ impl Map {
     ///
     /// # Panics
     /// Never: the map has all of them, which its tests check.
-    pub fn window(&self, name: Win) -> &Window {
+    pub fn window(&self, name: WindowName) -> &Window {
         self.windows.iter().find(|w| w.name == name).unwrap_or_else(|| panic!("no window {name:?}"))
     }
 }
@@ -284,7 +303,7 @@ fn registers(config: &Config) -> Vec<Register> {
         (Reg::Overflow, Source::ALL.len() as u32, WriteOneToClear, "Sticky overflow flags, one bit per source."),
         (Reg::Particles, p, ReadWrite, "Particles in use: as many in every module."),
         (Reg::Slots, e, ReadWrite, "Slots in use: as many in every module."),
-        (Reg::Left, p, ReadWrite, "Clocks after the slots in which particles are moved that were not moved in them."),
+        (Reg::TailClocks, p, ReadWrite, "Clocks after the slots in which particles are moved that were not moved in them."),
         (Reg::PositionShift, 4, ReadWrite, "Velocity to position increment (profile wide)."),
         (Reg::ExtensionShift, 4, ReadWrite, "Length rate to extension increment (profile wide)."),
         (Reg::ForceLimit, n.edge_force.bits, ReadWrite, "Largest force component of an element."),
@@ -345,21 +364,36 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
     };
     let mut list = vec![
         table(
-            Win::ElementExtension,
+            WindowName::ElementExtension,
             0,
             "a_or_k",
             "Element class: constant times u (A or K); mantissa, shift << 16.",
         ),
-        table(Win::ElementRate, 1, "b_or_c", "Element class: constant times l' (B or C)."),
-        table(Win::ElementDamper, 2, "c2_or_d", "Element class: c2 or D = 1/c2."),
-        table(Win::MassTable, 3, "inverse_mass", "Mass class: inverse mass; class 0 is held."),
+        table(WindowName::ElementRate, 1, "b_or_c", "Element class: constant times l' (B or C)."),
+        table(WindowName::ElementDamper, 2, "c2_or_d", "Element class: c2 or D = 1/c2."),
+        table(WindowName::MassTable, 3, "inverse_mass", "Mass class: inverse mass; class 0 is held."),
     ];
     let memories = [
-        Window::new(Win::Position, 0, particles, 4, vector(["x", "y", "z"], n.x.bits), "Stored positions."),
-        Window::new(Win::Velocity, 0, particles, 4, vector(["x", "y", "z"], n.v.bits), "Stored velocities."),
-        Window::new(Win::External, 0, particles, 2, external, "External forces and mass classes.").always(),
         Window::new(
-            Win::Edge,
+            WindowName::Position,
+            0,
+            particles,
+            4,
+            vector(["x", "y", "z"], n.x.bits),
+            "Stored positions.",
+        ),
+        Window::new(
+            WindowName::Velocity,
+            0,
+            particles,
+            4,
+            vector(["x", "y", "z"], n.v.bits),
+            "Stored velocities.",
+        ),
+        Window::new(WindowName::External, 0, particles, 2, external, "External forces and mass classes.")
+            .always(),
+        Window::new(
+            WindowName::Edge,
             0,
             edges,
             2,
@@ -369,7 +403,7 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
              edge, whether there is an edge, and whether the next particle is moved.",
         ),
         Window::new(
-            Win::Display,
+            WindowName::Display,
             0,
             particles,
             2,
@@ -379,7 +413,7 @@ fn windows(config: &Config, span: u32) -> Vec<Window> {
         .read_only()
         .always(),
         Window::new(
-            Win::Force,
+            WindowName::Force,
             0,
             particles,
             4,
@@ -437,7 +471,7 @@ mod tests {
             }
             assert!(map.registers.iter().all(|r| r.bits <= 32));
             assert!(map.registers.iter().map(|r| r.name).eq(Reg::ALL.iter().copied()));
-            assert!(map.windows.iter().map(|w| w.name).eq(Win::ALL.iter().copied()));
+            assert!(map.windows.iter().map(|w| w.name).eq(WindowName::ALL.iter().copied()));
         }
     }
 
@@ -450,7 +484,15 @@ mod tests {
         });
         let bits = |name| map.window(name).bits();
         assert_eq!(
-            [Win::Position, Win::Velocity, Win::External, Win::Edge, Win::Display, Win::Force].map(bits),
+            [
+                WindowName::Position,
+                WindowName::Velocity,
+                WindowName::External,
+                WindowName::Edge,
+                WindowName::Display,
+                WindowName::Force
+            ]
+            .map(bits),
             [72, 72, 54, 49, 48, 54]
         );
     }

@@ -54,7 +54,7 @@ names! {
         Overflow = "overflow",
         Particles = "particles",
         Slots = "slots",
-        Left = "left",
+        TailClocks = "left",
         PositionShift = "position_shift",
         ExtensionShift = "extension_shift",
         ForceLimit = "force_limit",
@@ -72,7 +72,7 @@ names! {
 
 names! {
     /// A window of the map.
-    Win {
+    WindowName {
         ElementExtension = "element_extension",
         ElementRate = "element_rate",
         ElementDamper = "element_damper",
@@ -111,7 +111,7 @@ impl Reg {
             Self::Overflow => 0x58,
             Self::Particles => 0x5c,
             Self::Slots => 0x60,
-            Self::Left => 0x7c,
+            Self::TailClocks => 0x7c,
             Self::PositionShift => 0x64,
             Self::ExtensionShift => 0x68,
             Self::ForceLimit => 0x6c,

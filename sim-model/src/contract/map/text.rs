@@ -1,6 +1,6 @@
 //! The map as Markdown and as a C header.
 
-use super::{Access, Map, Way, When};
+use super::{Access, Availability, Direction, Map};
 use std::fmt::Write;
 
 impl Access {
@@ -54,12 +54,12 @@ impl Map {
         s += "\
               | base | window | items | stride | access | when | fields (word: bits) | |\n|---|---|---|---|---|---|---|---|\n";
         for w in &self.windows {
-            let way = match w.way {
-                Way::ReadWrite => "RW",
-                Way::ReadOnly => "RO",
-                Way::WriteOnly => "WO",
+            let way = match w.direction {
+                Direction::ReadWrite => "RW",
+                Direction::ReadOnly => "RO",
+                Direction::WriteOnly => "WO",
             };
-            let when = if w.when == When::Idle { "idle" } else { "always" };
+            let when = if w.availability == Availability::Idle { "idle" } else { "always" };
             let fields: Vec<String> = w
                 .fields
                 .iter()

@@ -23,7 +23,7 @@ impl RegisterModel {
         }
         let (mut ends, mut slots) = (Vec::new(), Vec::new());
         for module in 0..modules as u32 {
-            let (mut owner, mut moved) = (-1, self.get(Reg::Left));
+            let (mut owner, mut moved) = (-1, self.get(Reg::TailClocks));
             for place in (0..slots_used).map(|k| module as usize * slots_depth + k) {
                 let slot = self.slots[place];
                 owner += i64::from(slot.advance);
@@ -41,7 +41,7 @@ impl RegisterModel {
                     slots.push(place);
                 }
             }
-            if moved < used || self.get(Reg::Left) == 0 {
+            if moved < used || self.get(Reg::TailClocks) == 0 {
                 return None;
             }
         }

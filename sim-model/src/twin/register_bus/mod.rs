@@ -10,7 +10,7 @@ use crate::{
     contract::{
         config::Config,
         image::Particle,
-        map::{Access, Map, Reg, Register, Way, When, Win, Window},
+        map::{Access, Availability, Direction, Map, Reg, Register, Window, WindowName},
         numbers::Constant,
     },
     plan::cycles::Depths,
@@ -121,7 +121,7 @@ impl RegisterModel {
     /// Clocks of a step. One that was halted has moved none of its particles before.
     fn cycles_per_step(&self, halted: bool) -> u64 {
         let Config { profile, inverse, modules, .. } = self.map.config;
-        let left = self.get(if halted { Reg::Particles } else { Reg::Left });
+        let left = self.get(if halted { Reg::Particles } else { Reg::TailClocks });
         Depths::of(profile, inverse, modules).cycles_per_step(self.get(Reg::Slots), left)
     }
 
@@ -263,23 +263,23 @@ impl RegisterModel {
             let (item, word) = within(w, module).filter(|_| module < w.modules)?;
             Some((w, item as usize, word))
         });
-        found.filter(|(window, ..)| window.when == When::Always || self.idle())
+        found.filter(|(window, ..)| window.availability == Availability::Always || self.idle())
     }
 
     fn register_at(&self, address: u32) -> Option<Register> {
         self.map.registers.iter().find(|r| r.address == address).cloned()
     }
 
-    fn item(&self, window: Win, item: usize) -> Vec<i64> {
+    fn item(&self, window: WindowName, item: usize) -> Vec<i64> {
         let three = |v: [i32; 3]| v.map(i64::from).to_vec();
         match window {
-            Win::Position => three(self.particles[item].x),
-            Win::Velocity => three(self.particles[item].v),
-            Win::External => {
+            WindowName::Position => three(self.particles[item].x),
+            WindowName::Velocity => three(self.particles[item].v),
+            WindowName::External => {
                 let Particle { force, class, .. } = self.particles[item];
                 [three(force), vec![class.into()]].concat()
             }
-            Win::Edge => {
+            WindowName::Edge => {
                 let s = self.slots[item];
                 let [u, class, other, advance] =
                     [s.u.into(), s.class.into(), s.other.into(), s.advance.into()];
@@ -287,21 +287,24 @@ impl RegisterModel {
                     [s.reversed, s.last, s.present, s.moves].map(i64::from);
                 vec![u, class, other, advance, reversed, last, present, moves, s.module.into()]
             }
-            Win::Display => three(self.display[item]),
-            Win::Force => three(self.forces[item]),
-            Win::ElementExtension | Win::ElementRate | Win::ElementDamper | Win::MassTable => Vec::new(),
+            WindowName::Display => three(self.display[item]),
+            WindowName::Force => three(self.forces[item]),
+            WindowName::ElementExtension
+            | WindowName::ElementRate
+            | WindowName::ElementDamper
+            | WindowName::MassTable => Vec::new(),
         }
     }
 
-    fn store_item(&mut self, window: Win, item: usize, values: &[i64]) {
+    fn store_item(&mut self, window: WindowName, item: usize, values: &[i64]) {
         let three = || [values[0] as i32, values[1] as i32, values[2] as i32];
         match window {
-            Win::Position => {
+            WindowName::Position => {
                 self.particles[item].x = three();
                 self.show(item);
             }
-            Win::Velocity => self.particles[item].v = three(),
-            Win::External => {
+            WindowName::Velocity => self.particles[item].v = three(),
+            WindowName::External => {
                 (self.particles[item].force, self.particles[item].class) = (three(), values[3] as u8);
                 // The engine reads external forces as they are when it needs them.
                 if let Activity::Running { run, .. } = &mut self.activity
@@ -310,7 +313,7 @@ impl RegisterModel {
                     run.model.set_external(number as u32, three(), values[3] as u8);
                 }
             }
-            Win::Edge => {
+            WindowName::Edge => {
                 let [reversed, last, present, moves] = [4, 5, 6, 7].map(|k| values[k] == 1);
                 self.slots[item] = Slot {
                     u: values[0] as i32,
@@ -324,11 +327,11 @@ impl RegisterModel {
                     module: values.get(8).map_or(0, |&module| module as u32),
                 };
             }
-            Win::ElementExtension => self.elements[item][0] = constant(values[0] as u32),
-            Win::ElementRate => self.elements[item][1] = constant(values[0] as u32),
-            Win::ElementDamper => self.elements[item][2] = constant(values[0] as u32),
-            Win::MassTable => self.masses[item] = constant(values[0] as u32),
-            Win::Display | Win::Force => {}
+            WindowName::ElementExtension => self.elements[item][0] = constant(values[0] as u32),
+            WindowName::ElementRate => self.elements[item][1] = constant(values[0] as u32),
+            WindowName::ElementDamper => self.elements[item][2] = constant(values[0] as u32),
+            WindowName::MassTable => self.masses[item] = constant(values[0] as u32),
+            WindowName::Display | WindowName::Force => {}
         }
     }
 
@@ -373,9 +376,10 @@ impl RegisterModel {
         if let Some(register) = self.register_at(address) {
             return Some(self.read_register(&register));
         }
-        let (window, item, word) = self.find(address).filter(|(w, ..)| w.way != Way::WriteOnly)?;
+        let (window, item, word) =
+            self.find(address).filter(|(w, ..)| w.direction != Direction::WriteOnly)?;
         let mut words = window.pack(&self.item(window.name, item));
-        if window.name == Win::Display {
+        if window.name == WindowName::Display {
             if word == 0 {
                 self.held.clone_from(&words);
             } else {
@@ -389,7 +393,7 @@ impl RegisterModel {
         if let Some(register) = self.register_at(address) {
             return self.write_register(&register, value).then_some(());
         }
-        let (window, item, word) = self.find(address).filter(|(w, ..)| w.way != Way::ReadOnly)?;
+        let (window, item, word) = self.find(address).filter(|(w, ..)| w.direction != Direction::ReadOnly)?;
         let last = window.words() - 1;
         if word == last {
             let words: Vec<u32> = self.stage.iter().take(last as usize).copied().chain([value]).collect();
