@@ -4,7 +4,7 @@ use super::DeviceError;
 use nendo_model::contract::{
     config::Config,
     map::{self, Reg},
-    numbers::{Inverse, Profile},
+    words::{Configuration, RegisterWord},
 };
 
 /// Why what answers is not an engine this program can use.
@@ -83,11 +83,11 @@ pub fn identify(
         return Err(IdentityError::Version { device, found }.into());
     }
     let found = read(Reg::Configuration)?;
-    let profile = Profile::ALL.get((found & 15) as usize).copied();
-    let inverse = Inverse::ALL.get((found >> 4 & 15) as usize).copied();
-    let modules = u64::from(found >> 8);
-    let known = (1..=Config::MAX_MODULES).contains(&modules);
-    let (Some(profile), Some(inverse), true) = (profile, inverse, known) else {
+    let said = Configuration::from_bits(found);
+    let modules = u64::from(said.modules);
+    // Nothing else may be in the word.
+    let known = (1..=Config::MAX_MODULES).contains(&modules) && said.bits() == found;
+    let (Some(profile), Some(inverse), true) = (said.profile, said.inverse, known) else {
         return Err(IdentityError::Unknown { device, found }.into());
     };
     let (particles, edges) = (u64::from(read(Reg::MaxParticles)?), u64::from(read(Reg::MaxEdges)?));

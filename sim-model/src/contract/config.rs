@@ -53,6 +53,11 @@ impl Config {
         Self { particles, edges, ..self }
     }
 
+    /// Bits that tell the modules apart; none if there is one.
+    pub fn module_bits(&self) -> u32 {
+        self.modules.next_power_of_two().ilog2()
+    }
+
     /// Its modules and what each holds, for people.
     pub fn modules_text(&self) -> String {
         let Self { modules, particles, edges, .. } = self;

@@ -27,6 +27,7 @@ use crate::{
     blocks::{
         accumulator::accumulator,
         class_table::CLASS_BITS,
+        parts::{in_memory, in_register},
         ram::{READ_LATENCY, ram},
     },
     circuit::{Build, Module, Net, Outputs},
@@ -40,11 +41,11 @@ use nendo_model::contract::{
     config::{Config, address_bits},
     map::{Map, WindowName},
     overflow::Source,
-    words::ENTRY_BITS,
+    words::{External, Position, RegisterWord, Slot, TableEntry, Velocity},
 };
 use stages::SLOT;
 use std::rc::Rc;
-use words::{complemented, cut, fields, joined, operands, slot_field, thirds, three};
+use words::{complemented, joined, operands, shown, thirds};
 
 /// What a configuration's modules exchange.
 pub fn widths(config: &Config) -> Widths {
@@ -100,18 +101,18 @@ pub fn main_module(config: &Config) -> Module {
     // Constants of a run.
     let halt = b.input("halt", 1);
     let particles = b.input("particles", particle_bits + 1);
-    let step_constant = b.input("step_constant", ENTRY_BITS);
+    let step_constant = b.input("step_constant", TableEntry::WIDTH);
     let position_shift = b.input("position_shift", 4);
     let extension_shift = b.input("extension_shift", 4);
     let force_limit = b.input("force_limit", n.edge_force.bits);
-    let (step_mantissa, step_shift) = (b.slice(&step_constant, 0, 16), b.slice(&step_constant, 16, 5));
+    let step = TableEntry::LAYOUT.map(in_register(&mut b, &step_constant));
     // From the bus.
     let table_write = b.input("element_table_write", TABLES.len() as u32);
     let table_class = b.input("element_table_class", CLASS_BITS);
-    let table_d = b.input("element_table_d", ENTRY_BITS);
+    let table_d = b.input("element_table_d", TableEntry::WIDTH);
     let mass_write = b.input("mass_table_write", 1);
     let mass_class = b.input("mass_table_class", CLASS_BITS);
-    let mass_d = b.input("mass_table_d", ENTRY_BITS);
+    let mass_d = b.input("mass_table_d", TableEntry::WIDTH);
     let bus = |b: &mut Build, name: WindowName| {
         let window = map.window(name);
         let name = name.name();
@@ -157,34 +158,30 @@ pub fn main_module(config: &Config) -> Module {
             ("b_d", &edge_d),
         ],
     );
-    let slot = edge_ram.get("a_q").at_stage(SLOT);
-    let mut field = |name: &str| slot_field(&mut b, &map, &slot, name);
-    let (u, class, number) = (field("u"), field("class"), field("other"));
-    let [advance, reversed, last, present, moves] =
-        ["advance", "reversed", "last", "present", "moves"].map(&mut field);
-    let module = (config.modules > 1).then(|| field("module"));
+    let slot_word = edge_ram.get("a_q").at_stage(SLOT);
+    let slot = Slot::layout(config).map(in_memory(&mut b, &slot_word));
     let (mut element_mark, mut restart_mark) = (Mark::new(&element_valid), Mark::new(&restart));
     let (mut particle_mark, mut clear_mark) = (Mark::new(&particle_valid), Mark::new(&clear_valid));
     let (in_element, resting) = (element_mark.at(&mut b, SLOT), restart_mark.at(&mut b, SLOT));
-    let edge_valid = b.and(&in_element, &present.as_static());
+    let edge_valid = b.and(&in_element, &slot.present.as_static());
     let mut edge_mark = Mark::new(&edge_valid);
     let mut edge_mark_at = |b: &mut Build, stage: u32| edge_mark.at(b, stage - SLOT);
     b.output("ask_valid", &edge_valid);
-    b.output("ask_number", &number.as_static());
-    if let Some(module) = &module {
-        b.output("ask_module", &module.as_static());
+    b.output("ask_number", &slot.other.as_static());
+    if config.modules > 1 {
+        b.output("ask_module", &slot.module.as_static());
     }
 
     b.comment("the owner's number, and whose turn it is: even in the first clock of a step");
     let owner = b.state("owner", particle_bits);
-    let further = b.zero_extend(&advance.as_static(), particle_bits);
+    let further = b.zero_extend(&slot.advance.as_static(), particle_bits);
     let next_owner = b.add(owner.value(), &further);
     let next_owner = b.mux(&in_element, &next_owner, owner.value());
     let before_first = b.constant(-1, particle_bits);
     let next_owner = b.mux(&resting, &before_first, &next_owner);
     let owner_number = b.until(&owner.value().at_stage(SLOT + 1), stages.number).as_static();
     b.set(owner, &next_owner);
-    let first = b.any(&advance);
+    let first = b.any(&slot.advance);
     let turn = b.state("odd_turn", 1);
     let (other_turn, awake) = (b.not(turn.value()), b.not(&resting));
     let next_turn = b.and(&other_turn, &awake);
@@ -199,7 +196,7 @@ pub fn main_module(config: &Config) -> Module {
     let some_left = b.not(&all_moved);
     let free = b.not(&halt);
     let may = b.and(&free, &some_left);
-    let in_slot = [in_element, moves.as_static()].iter().fold(may, |all, net| b.and(&all, net));
+    let in_slot = [in_element, slot.moves.as_static()].iter().fold(may, |all, net| b.and(&all, net));
     let left = particle_mark.at(&mut b, SLOT);
     let left = b.and(&left, &some_left);
     let clearing = clear_mark.at(&mut b, SLOT);
@@ -243,30 +240,30 @@ pub fn main_module(config: &Config) -> Module {
     let position_ram = particle_ram(&mut b, "position_memory", new_x.bits(), &position_port);
     let velocity_port = port_b(&mut b, &velocity_bus, &new_v);
     let velocity_ram = particle_ram(&mut b, "velocity_memory", new_v.bits(), &velocity_port);
-    let answer = operands(&mut b, &map, &position_ram.get("a_q"), &velocity_ram.get("a_q"));
+    let answer = operands(&mut b, config, &position_ram.get("a_q"), &velocity_ram.get("a_q"));
     b.output("answer", &answer);
 
     b.comment("TEM: the owner's words, held for all its edges, and the other's, as start and end");
-    let own = operands(&mut b, &map, &position_ram.get("b_q"), &velocity_ram.get("b_q"));
+    let own = operands(&mut b, config, &position_ram.get("b_q"), &velocity_ram.get("b_q"));
     let own = b.until(&own.at_stage(stages.number + READ_LATENCY), stages.element - 1).as_static();
     let first_read = b.until(&first, stages.element - 1).as_static();
     let held = b.state("held", exchanged.words);
     let own = b.mux(&first_read, &own, held.value());
     let own_held = held.value().at_stage(stages.element);
     b.set(held, &own);
-    let is_reversed = b.until(&reversed, stages.element);
+    let is_reversed = b.until(&slot.reversed, stages.element);
     let start = b.mux(&is_reversed, &other, &own_held);
     let end = b.mux(&is_reversed, &own_held, &other);
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), table_write),
         ("table_class".into(), table_class),
         ("table_d".into(), table_d),
-        ("step_mantissa".into(), step_mantissa.clone()),
-        ("step_shift".into(), step_shift.clone()),
+        ("step_mantissa".into(), step.mantissa.clone()),
+        ("step_shift".into(), step.shift.clone()),
         ("extension_shift".into(), extension_shift),
         ("force_limit".into(), force_limit),
-        ("u".into(), b.until(&u, stages.element)),
-        ("class_number".into(), b.until(&class, stages.element)),
+        ("u".into(), b.until(&slot.u, stages.element)),
+        ("class_number".into(), b.until(&slot.class, stages.element)),
     ];
     let x_bits = 3 * n.x.operand_bits();
     for (x, v, word) in [("x_start", "v_start", start), ("x_end", "v_end", end)] {
@@ -282,7 +279,7 @@ pub fn main_module(config: &Config) -> Module {
     let force = joined(&mut b, &force);
 
     b.comment("a force is the end's, and its opposite the start's");
-    let owner_is_end = b.until(&reversed, stages.tem_force);
+    let owner_is_end = b.until(&slot.reversed, stages.tem_force);
     let given = complemented(&mut b, &force, &owner_is_end);
     b.output("given", &given.as_static());
     b.output("given_complement", &owner_is_end.as_static());
@@ -313,7 +310,7 @@ pub fn main_module(config: &Config) -> Module {
     let added_number = b.until(&asked_number, stages.add).as_static();
     let own_number = b.until(&owner_number.at_stage(stages.number), stages.add).as_static();
     let own_adding = edge_mark_at(&mut b, stages.add);
-    let is_last = b.until(&last, stages.add).as_static();
+    let is_last = b.until(&slot.last, stages.add).as_static();
     let own_adding = b.and(&own_adding, &is_last);
     // Values come as late as the memory has read: by then the turn is over.
     let odd_value = (0..READ_LATENCY).fold(odd.clone(), |turn, _| b.reg(&turn));
@@ -361,26 +358,32 @@ pub fn main_module(config: &Config) -> Module {
     b.comment("MPM");
     let arrived = stages.read + READ_LATENCY;
     let from_a = left_mark.at(&mut b, arrived - SLOT);
-    let [x, v] = [(WindowName::Position, &position_ram), (WindowName::Velocity, &velocity_ram)].map(
-        |(window, ram)| {
-            let word = b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
-            three(&fields(&mut b, &map, window, &word))
-        },
-    );
+    let arriving =
+        |b: &mut Build, ram: &Outputs| b.mux(&from_a, &ram.get("a_q"), &ram.get("b_q")).at_stage(arrived);
+    let x_word = arriving(&mut b, &position_ram);
+    let x = Position::layout(config).map(in_memory(&mut b, &x_word)).into_array();
+    let v_word = arriving(&mut b, &velocity_ram);
+    let v = Velocity::layout(config).map(in_memory(&mut b, &v_word)).into_array();
     let external_word = external_ram.get("a_q").at_stage(stages.sums);
-    let external = fields(&mut b, &map, WindowName::External, &external_word);
+    let external = External::layout(config).map(in_memory(&mut b, &external_word));
     let mut inputs: Vec<(String, Net)> = vec![
         ("table_write".into(), mass_write),
         ("table_class".into(), mass_class),
         ("table_d".into(), mass_d),
-        ("step_mantissa".into(), step_mantissa),
-        ("step_shift".into(), step_shift),
+        ("step_mantissa".into(), step.mantissa),
+        ("step_shift".into(), step.shift),
         ("position_shift".into(), position_shift),
-        ("class_number".into(), external[3].clone()),
+        ("class_number".into(), external.mass_class),
     ];
     let even = even_sum.clone().map(|net| b.until(&net.at_stage(stages.sums - 1), stages.sums));
     let sums = odd_sum.clone().map(|net| net.at_stage(stages.sums));
-    for (name, nets) in [("x", x), ("v", v), ("even", even), ("odd", sums), ("external", three(&external))] {
+    for (name, nets) in [
+        ("x", x),
+        ("v", v),
+        ("even", even),
+        ("odd", sums),
+        ("external", [external.fx, external.fy, external.fz]),
+    ] {
         inputs.extend(nets.into_iter().enumerate().map(|(k, net)| (format!("{name}{k}"), net)));
     }
     let inputs: Vec<(&str, &Net)> = inputs.iter().map(|(name, net)| (name.as_str(), net)).collect();
@@ -396,7 +399,7 @@ pub fn main_module(config: &Config) -> Module {
     b.drive(&new_v, &v_word);
     // Loading a position shows it, too.
     let (show_address, show_write, position) = &position_port;
-    let show_d = cut(&mut b, &map, WindowName::Position, position, n.x);
+    let show_d = shown(&mut b, config, position);
     let display_ram = b.instance(
         "display_memory",
         &Rc::new(ram(map.window(WindowName::Display).bits(), config.particles)),
@@ -411,7 +414,7 @@ pub fn main_module(config: &Config) -> Module {
     b.comment("an edge's new extension; the rest of its slot's word as it was");
     let edge_done = edge_mark_at(&mut b, stages.extension);
     let index = b.until(&element_index.at_stage(0), stages.extension);
-    let rest = b.slice(&slot, u.bits(), word_bits - u.bits());
+    let rest = b.slice(&slot_word, slot.u.bits(), word_bits - slot.u.bits());
     let rest = b.until(&rest, stages.extension);
     let word = b.concat(&[&rest, &tem_out.get("u_next")]);
     b.drive(&back_write, &edge_done);

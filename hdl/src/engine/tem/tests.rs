@@ -9,6 +9,7 @@ use nendo_model::{
     contract::{
         image::{Constants, Image},
         numbers::{Constant, Numbers},
+        words::{RegisterWord, TableEntry},
     },
     testing::{images_of, runner, sample},
     twin::{
@@ -18,7 +19,7 @@ use nendo_model::{
 };
 
 fn entry(c: Constant) -> u128 {
-    u128::from(c.shift) << 16 | u128::from(c.mantissa as u16)
+    TableEntry::from(c).bits().into()
 }
 
 /// A module with the constants of a run loaded.

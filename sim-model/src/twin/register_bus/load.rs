@@ -1,12 +1,13 @@
 //! What a run begins with: the memories as an image.
 
-use super::{RegisterModel, Run, Slot, constant};
+use super::{RegisterModel, Run};
 use crate::{
     contract::{
         config::Config,
-        image::{Constants, Edge, ElementConstants, Image},
+        image::{Constants, Edge, Image},
         map::Reg,
         scaling::Scaling,
+        words::{RegisterWord, Slot, TableEntry},
     },
     twin::engine::Model,
 };
@@ -59,14 +60,10 @@ impl RegisterModel {
 
     fn image_of(&self, particles: &[usize], slots: &[usize], ends: &[[u32; 2]]) -> Image {
         let Config { profile, inverse, .. } = self.map.config;
-        let word = self.get(Reg::StepConstant);
-        let elements = self.elements.iter();
         let constants = Constants {
-            elements: elements
-                .map(|&[extension, rate, damper]| ElementConstants { extension, rate, damper })
-                .collect(),
+            elements: self.elements.clone(),
             inverse_mass: self.masses.clone(),
-            step: constant(word),
+            step: TableEntry::from_bits(self.get(Reg::StepConstant)).into(),
             position_shift: self.get(Reg::PositionShift),
             extension_shift: self.get(Reg::ExtensionShift),
             force_limit: self.get(Reg::ForceLimit) as i32,
