@@ -1,5 +1,6 @@
 //! The words of a main module's memories, and their parts.
 
+use super::particles::Stored;
 use crate::{
     blocks::parts::in_memory,
     circuit::{Build, Net},
@@ -34,7 +35,7 @@ pub(super) fn shown(b: &mut Build, config: &Config, word: &Net) -> Net {
 }
 
 /// What an edge reads of a particle: position and velocity operands in one word.
-pub(super) fn operands(b: &mut Build, config: &Config, x: &Net, v: &Net) -> Net {
+pub(super) fn operands(b: &mut Build, config: &Config, Stored { x, v }: &Stored) -> Net {
     let x = shown(b, config, x);
     let stored = Velocity::layout(config).map(in_memory(b, v)).into_array();
     let v = cut(b, stored, config.profile.numbers().v);
