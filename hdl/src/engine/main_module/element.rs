@@ -84,3 +84,145 @@ fn held(b: &mut Build, stages: &Stages, own: &Net, first: &Net) -> Net {
     b.set(held, &own);
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            stages::SLOT,
+            testing::{memory_word, owner_inputs, slot_inputs, vector_word},
+        },
+        *,
+    };
+    use crate::{
+        circuit::Module,
+        engine::tem::OVERFLOWS,
+        testing::{Timeline, synthesise},
+    };
+    use nendo_model::{
+        contract::{
+            config::Config,
+            image::Image,
+            numbers::{Inverse, Profile},
+            words::{Position, RegisterWord, TableEntry, Velocity},
+        },
+        plan::schedule::Schedule,
+        testing::{images_of, runner, sample},
+        twin::{
+            blocks::{cordic::Cordic, table::Table},
+            tem as twin,
+        },
+    };
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("element", "TEM and what goes into it.");
+        let inputs = Inputs::place(&mut b, context);
+        let slot = slot_inputs(&mut b, context);
+        let owner = owner_inputs(&mut b, context);
+        let n = context.config.profile.numbers();
+        let own = Stored { x: b.input("own_x", 3 * n.x.bits), v: b.input("own_v", 3 * n.v.bits) };
+        let Element { force, u_next, overflow } =
+            Element::place(&mut b, context, &inputs, &slot, &owner, &own);
+        b.output("edge_force", &force.as_static());
+        b.output("u_next", &u_next.as_static());
+        b.output("overflow", &overflow.as_static());
+        b.finish()
+    }
+
+    /// The constants of an image, loaded in the first clocks; the clock after them.
+    fn load(timeline: &mut Timeline, image: &Image) -> u64 {
+        let k = &image.constants;
+        timeline.hold("step_constant", TableEntry::from(k.step).bits());
+        timeline.hold("extension_shift", k.extension_shift);
+        timeline.hold("force_limit", k.force_limit);
+        timeline.hold("element_table_write", 0);
+        let mut clock = 0;
+        for (class, e) in (0..).zip(&k.elements) {
+            for (table, constant) in [e.extension, e.rate, e.damper].into_iter().enumerate() {
+                timeline.set(clock, "element_table_write", 1 << table);
+                timeline.set(clock, "element_table_class", class);
+                timeline.set(clock, "element_table_d", TableEntry::from(constant).bits());
+                clock += 1;
+            }
+        }
+        clock
+    }
+
+    /// The twin's results, of the edges of an image in the order of its plan. An owner's words are there at its first edge
+    /// only.
+    fn check(context: &Context, circuit: &Module, image: &Image) {
+        let (n, stages) = (image.numbers(), &context.stages);
+        let plan = Schedule::of(image, 1);
+        let mut timeline = Timeline::default();
+        let mut clock = load(&mut timeline, image);
+        let at = |clock: u64, stage: u32| clock + u64::from(stage - SLOT);
+        for slot in &plan.modules[0] {
+            let Some(number) = slot.edge else {
+                clock += 1;
+                continue;
+            };
+            let edge = image.edges[number as usize];
+            let reversed = plan.partition.owned(number, [edge.start, edge.end]).reversed;
+            let [start, end] = [edge.start, edge.end].map(|p| image.particles[p as usize]);
+            let (own, other) = if reversed { (end, start) } else { (start, end) };
+            timeline.set(clock, "slot_u", edge.u);
+            timeline.set(clock, "slot_class", edge.class);
+            timeline.set(clock, "slot_reversed", i128::from(reversed));
+            timeline.set(clock, "owner_first", i128::from(slot.advance > 0));
+            if slot.advance > 0 {
+                let read = at(clock, stages.number + READ_LATENCY);
+                timeline.set(read, "own_x", memory_word(context, Position::from(own.x)));
+                timeline.set(read, "own_v", memory_word(context, Velocity::from(own.v)));
+            }
+            let x = |p: [i32; 3]| p.map(|c| n.x.operand(c.into()));
+            let v = |p: [i32; 3]| p.map(|c| n.v.operand(c.into()));
+            let words = vector_word(v(other.v), n.v.operand_bits()) << (3 * n.x.operand_bits())
+                | vector_word(x(other.x), n.x.operand_bits());
+            timeline.set(at(clock, stages.element), "other", words);
+            let input = twin::Input {
+                x_start: x(start.x),
+                v_start: v(start.v),
+                x_end: x(end.x),
+                v_end: v(end.v),
+                u: edge.u.into(),
+            };
+            let (k, class) = (&image.constants, &image.constants.elements[usize::from(edge.class)]);
+            let out = match image.inverse {
+                Inverse::Cordic => twin::tem(n, Cordic, k, class, &input),
+                Inverse::Table => twin::tem(n, Table, k, class, &input),
+            };
+            let force = vector_word(out.force, n.edge_force.bits);
+            timeline.expect(at(clock, stages.tem_force), "edge_force", force);
+            timeline.expect(at(clock, stages.extension), "u_next", out.u);
+            let flag = |source: &_| i128::from(out.overflow.sources().any(|s| s == *source));
+            let flags = OVERFLOWS.iter().rev().fold(0, |flags, source| flags << 1 | flag(source));
+            timeline.expect(at(clock, stages.flags), "overflow", flags);
+            clock += 1;
+        }
+        timeline.play(circuit);
+    }
+
+    #[test]
+    fn edges_are_the_twins() {
+        let mut runner = runner();
+        for (profile, inverse, modules) in [
+            (Profile::Wide, Inverse::Table, 1),
+            (Profile::Wide, Inverse::Table, 7),
+            (Profile::Paper2003, Inverse::Cordic, 1),
+        ] {
+            let config = Config { modules, particles: 64, edges: 512, ..Config::minimal(profile, inverse) };
+            let context = Context::new(&config);
+            let circuit = circuit(&context);
+            for round in 0..20 {
+                let image = sample(images_of(profile, inverse, round % 2 == 0), &mut runner);
+                check(&context, &circuit, &image);
+            }
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        let config = Config::minimal(Profile::Wide, Inverse::Table);
+        synthesise(&circuit(&Context::new(&config)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}

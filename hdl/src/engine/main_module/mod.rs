@@ -34,6 +34,8 @@ mod particles;
 mod ports;
 mod slots;
 mod stages;
+#[cfg(test)]
+mod testing;
 mod words;
 
 pub use stages::Stages;

@@ -56,3 +56,104 @@ impl Moves {
         Self { particle, moving, in_slot, left, taking }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            Context,
+            testing::{LATE, context, slot_inputs},
+        },
+        *,
+    };
+    use crate::{
+        circuit::Module,
+        testing::{Timeline, synthesise},
+    };
+    use nendo_model::testing::{runner, sample};
+    use proptest::prelude::*;
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("moves", "Which particle is moved.");
+        let inputs = Inputs::place(&mut b, context);
+        let slot = slot_inputs(&mut b, context);
+        let mut moves = Moves::place(&mut b, &inputs, &slot);
+        b.output("particle", &moves.particle.as_static());
+        for (name, mark) in [
+            ("moving", &mut moves.moving),
+            ("moving_in_slot", &mut moves.in_slot),
+            ("moving_left", &mut moves.left),
+            ("taking", &mut moves.taking),
+        ] {
+            let now = mark.at(&mut b, SLOT);
+            b.output(name, &now);
+        }
+        b.finish()
+    }
+
+    /// A clock at the counter.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Clock {
+        Rest,
+        Slot { moves: bool },
+        Pause,
+        Particle,
+        Clear,
+    }
+
+    /// Against a loop that counts: steps, halted steps that are gone on with, and clearing.
+    fn check(circuit: &Module, particles: u64, halt: bool, clocks: &[Clock]) {
+        let mut timeline = Timeline::default();
+        timeline.hold("halt", i128::from(halt));
+        timeline.hold("particles", particles);
+        let (mut moved, begin) = (0, LATE + u64::from(SLOT));
+        for (at, &clock) in (begin..).zip(clocks) {
+            let some = moved < particles;
+            let in_slot = clock == Clock::Slot { moves: true } && some && !halt;
+            let left = clock == Clock::Particle && some;
+            let taking = in_slot || left || clock == Clock::Clear;
+            match clock {
+                Clock::Rest => timeline.set(at, "resting", 1),
+                Clock::Slot { moves } => {
+                    timeline.set(at, "in_element", 1);
+                    timeline.set(at, "slot_moves", i128::from(moves));
+                }
+                // What is no slot moves nothing, whatever its word says.
+                Clock::Pause => timeline.set(at, "slot_moves", 1),
+                Clock::Particle => timeline.set(at - begin, "particle_valid", 1),
+                Clock::Clear => timeline.set(at - begin, "clear_valid", 1),
+            }
+            let marks = [
+                ("moving", in_slot || left),
+                ("moving_in_slot", in_slot),
+                ("moving_left", left),
+                ("taking", taking),
+            ];
+            marks.into_iter().for_each(|(name, is)| timeline.expect(at, name, i128::from(is)));
+            if taking {
+                timeline.expect(at, "particle", moved);
+            }
+            moved = if clock == Clock::Rest { 0 } else { moved + u64::from(taking) };
+        }
+        timeline.play(circuit);
+    }
+
+    #[test]
+    fn particles_are_moved_in_order() {
+        let (circuit, mut runner) = (circuit(&context(1)), runner());
+        let slots = prop::collection::vec(any::<bool>().prop_map(|moves| Clock::Slot { moves }), 1..120);
+        let lengths = (1u64..=64, 0usize..70, any::<bool>());
+        for _ in 0..20 {
+            let ((particles, left, halt), slots) = sample((lengths.clone(), slots.clone()), &mut runner);
+            let step =
+                [vec![Clock::Rest; 2], slots, vec![Clock::Pause; 5], vec![Clock::Particle; left]].concat();
+            let clear = [vec![Clock::Rest; 2], vec![Clock::Clear; 64], vec![Clock::Rest]].concat();
+            check(&circuit, particles, halt, &[step.clone(), step.clone(), clear, step].concat());
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(&context(1)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}

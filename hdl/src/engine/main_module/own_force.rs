@@ -48,3 +48,75 @@ pub(super) fn own_force(
         (1..stages.hops).fold(now, |sum, _| b.reg(&sum))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            stages::SLOT,
+            testing::{context, owner_inputs, slot_inputs, vector_word},
+        },
+        *,
+    };
+    use crate::{
+        circuit::Module,
+        testing::{Timeline, synthesise},
+    };
+    use nendo_model::testing::{runner, sample};
+    use proptest::prelude::*;
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("own_force", "The sum of an owner's forces.");
+        let mut slot = slot_inputs(&mut b, context);
+        let owner = owner_inputs(&mut b, context);
+        let bits = 3 * context.config.profile.numbers().edge_force.bits;
+        let force = b.input("edge_force", bits).at_stage(context.stages.tem_force);
+        let sum = own_force(&mut b, context, &mut slot, &owner, &force);
+        b.output3("sum", &sum.map(|net| net.as_static()));
+        b.finish()
+    }
+
+    /// Against sums: owners of a few edges each, with bubbles between them that must change nothing.
+    #[test]
+    fn an_owners_forces_are_summed_and_the_others_given() {
+        let mut runner = runner();
+        for modules in [1, 7] {
+            let context = context(modules);
+            let n = context.config.profile.numbers();
+            let (bits, most) = (n.edge_force.bits, n.edge_force.max());
+            let forced = u64::from(context.stages.tem_force - SLOT);
+            let force = prop_oneof![3 => -1000i64..1000, 1 => -most - 1..=most];
+            let edge = (prop::array::uniform3(force), any::<bool>(), 0u64..3);
+            let owners = prop::collection::vec(prop::collection::vec(edge, 1..9), 60);
+            let (mut timeline, mut clock) = (Timeline::default(), 0);
+            for edges in sample(owners, &mut runner) {
+                let mut sum = [0; 3];
+                for (k, (force, reversed, bubbles)) in edges.into_iter().enumerate() {
+                    // A bubble may have the words of an edge; only that there is one is missing.
+                    (clock..clock + bubbles).for_each(|at| timeline.set(at, "slot_reversed", 1));
+                    clock += bubbles;
+                    timeline.set(clock, "edge_here", 1);
+                    timeline.set(clock, "owner_first", i128::from(k == 0));
+                    timeline.set(clock, "slot_reversed", i128::from(reversed));
+                    timeline.set(clock + forced, "edge_force", vector_word(force, bits));
+                    // The complement, and one more where it is added, is the opposite.
+                    let given = force.map(|f| if reversed { -f - 1 } else { f });
+                    timeline.expect(clock + forced, "given", vector_word(given, bits));
+                    timeline.expect(clock + forced, "given_complement", i128::from(reversed));
+                    sum = std::array::from_fn(|k| sum[k] + if reversed { force[k] } else { -force[k] });
+                    for (k, sum) in sum.into_iter().enumerate() {
+                        let after = u64::from(context.stages.hops);
+                        timeline.expect(clock + forced + after, &format!("sum{k}"), sum);
+                    }
+                    clock += 1;
+                }
+            }
+            timeline.play(&circuit(&context));
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(&context(1)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}

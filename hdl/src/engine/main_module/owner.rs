@@ -46,3 +46,60 @@ impl Owner {
         Self { number, first, odd }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{context, schedule, slot_inputs},
+        *,
+    };
+    use crate::{
+        circuit::Module,
+        testing::{Timeline, synthesise},
+    };
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("owner", "Owners and turns.");
+        let slot = slot_inputs(&mut b, context);
+        let Owner { number, first, odd } = Owner::place(&mut b, context, &slot);
+        b.output("number", &number);
+        b.output("first", &first.as_static());
+        b.output("odd", &odd);
+        b.finish()
+    }
+
+    /// Against a loop over the slots of a plan: two steps, with a pause after each in which there are none.
+    #[test]
+    fn owners_and_turns_are_the_plans() {
+        for modules in [1, 3, 7] {
+            let context = context(modules);
+            let (plan, later) = (schedule(&context), u64::from(context.stages.number - SLOT));
+            for slots in &plan.modules {
+                let (mut timeline, mut clock) = (Timeline::default(), 0);
+                for _step in 0..2 {
+                    (clock..clock + 3).for_each(|rest| timeline.set(rest, "resting", 1));
+                    clock += 3;
+                    let mut rank = -1;
+                    for (number, slot) in slots.iter().enumerate() {
+                        rank += i64::from(slot.advance);
+                        timeline.set(clock, "in_element", 1);
+                        timeline.set(clock, "slot_advance", slot.advance);
+                        timeline.expect(clock, "first", i128::from(slot.advance > 0));
+                        timeline.expect(clock + later, "odd", number as i128 % 2);
+                        if slot.edge.is_some() {
+                            timeline.expect(clock + later, "number", rank);
+                        }
+                        clock += 1;
+                    }
+                    clock += 7;
+                }
+                assert!(timeline.play(&circuit(&context)) > 4 * slots.len());
+            }
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(&context(7)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}

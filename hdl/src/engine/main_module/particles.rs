@@ -77,3 +77,153 @@ impl Particles {
         Self { a, b: own, new, position_port }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            stages::SLOT,
+            testing::{LATE, context, memory_word, moves_inputs, owner_inputs, vector_word},
+        },
+        *,
+    };
+    use crate::{
+        blocks::ram::READ_LATENCY,
+        circuit::Module,
+        testing::{Timeline, synthesise},
+    };
+    use nendo_model::{
+        contract::{
+            config::address_bits,
+            words::{Position, Velocity},
+        },
+        testing::{runner, sample},
+    };
+    use proptest::prelude::*;
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("particles", "Positions and velocities.");
+        let inputs = Inputs::place(&mut b, context);
+        let owner = owner_inputs(&mut b, context);
+        let mut moves = moves_inputs(&mut b, context);
+        let particles = Particles::place(&mut b, context, &inputs, &owner, &mut moves);
+        let NewState { address, write, x, v } = &particles.new;
+        let number_bits = address_bits(context.config.particles);
+        for (name, net, bits) in
+            [("address", address, number_bits), ("write", write, 1), ("x", x, x.bits()), ("v", v, v.bits())]
+        {
+            let input = b.input(&format!("result_{name}"), bits);
+            b.drive(net, &input);
+        }
+        b.output("own_x", &particles.b.x);
+        b.output("own_v", &particles.b.v);
+        b.finish()
+    }
+
+    /// What port b does in a clock.
+    #[derive(Clone, Copy, Debug)]
+    enum PortB {
+        Owner(usize),
+        Moved(usize),
+        Result(usize, [[i32; 3]; 2]),
+    }
+
+    /// Particles in a plain list: stored positions and velocities.
+    struct List<'a>(&'a Context, Vec<[[i32; 3]; 2]>);
+
+    impl List<'_> {
+        /// What the memories hold of a particle.
+        fn words(&self, particle: usize) -> [i128; 2] {
+            let [x, v] = self.1[particle];
+            [memory_word(self.0, Position::from(x)), memory_word(self.0, Velocity::from(v))]
+        }
+
+        /// What an edge reads of it.
+        fn operands(&self, particle: usize) -> i128 {
+            let n = self.0.config.profile.numbers();
+            let [x, v] = self.1[particle];
+            let x = vector_word(x.map(|c| n.x.operand(c.into())), n.x.operand_bits());
+            let v = vector_word(v.map(|c| n.v.operand(c.into())), n.v.operand_bits());
+            v << (3 * n.x.operand_bits()) | x
+        }
+    }
+
+    /// Against a list: loaded by the bus, then every clock a read on both ports, or a result on one.
+    #[test]
+    fn both_ports_read_what_was_stored() {
+        let (context, mut runner) = (context(1), runner());
+        let state = || prop::array::uniform2(prop::array::uniform3(-(1 << 23)..1 << 23));
+        let list = sample(prop::collection::vec(state(), 64), &mut runner);
+        let (mut timeline, mut clock) = (Timeline::default(), LATE);
+        (0..64 + LATE).for_each(|at| timeline.set(at, "idle", 1));
+        let mut list = List(&context, list);
+        for particle in 0..64 {
+            for (name, word) in ["position", "velocity"].into_iter().zip(list.words(particle)) {
+                timeline.set(clock, &format!("{name}_item"), particle as i128);
+                timeline.set(clock, &format!("{name}_write"), 1);
+                timeline.set(clock, &format!("{name}_d"), word);
+            }
+            clock += 1;
+        }
+        let port_b = prop_oneof![
+            (0usize..64).prop_map(PortB::Owner),
+            (0usize..64).prop_map(PortB::Moved),
+            (0usize..64, state()).prop_map(|(particle, state)| PortB::Result(particle, state)),
+        ];
+        // A number begins at the slot; by then it is at the memory.
+        let begins = u64::from(context.stages.read - SLOT);
+        clock += begins;
+        for (asked, port) in sample(prop::collection::vec((0usize..64, port_b), 1500), &mut runner) {
+            let read = clock + u64::from(READ_LATENCY);
+            let mut moved = None;
+            match port {
+                PortB::Owner(_) => {}
+                PortB::Moved(particle) => {
+                    timeline.set(clock - begins, "moves_in_slot", 1);
+                    moved = Some(particle);
+                }
+                PortB::Result(particle, [x, v]) => {
+                    timeline.set(clock, "result_write", 1);
+                    timeline.set(clock, "result_address", particle as i128);
+                    timeline.set(clock, "result_x", memory_word(&context, Position::from(x)));
+                    timeline.set(clock, "result_v", memory_word(&context, Velocity::from(v)));
+                }
+            }
+            // In particle mode the other port reads the particle that is moved.
+            if matches!(port, PortB::Owner(_)) && asked % 4 == 0 {
+                timeline.set(clock - begins, "moves_left", 1);
+                moved = Some(asked);
+            } else {
+                timeline.set(clock, "asked_number", asked as i128);
+            }
+            if let Some(particle) = moved {
+                timeline.set(clock - begins, "moves_particle", particle as i128);
+            }
+            match port {
+                PortB::Owner(particle) | PortB::Moved(particle) => {
+                    if matches!(port, PortB::Owner(_)) {
+                        timeline.set(clock, "owner_number", particle as i128);
+                    }
+                    let [x, v] = list.words(particle);
+                    timeline.expect(read, "own_x", x);
+                    timeline.expect(read, "own_v", v);
+                    timeline.expect(read, "answer", list.operands(asked));
+                }
+                PortB::Result(particle, state) => {
+                    // What is read while it is written is undefined.
+                    if asked != particle {
+                        timeline.expect(read, "answer", list.operands(asked));
+                    }
+                    list.1[particle] = state;
+                }
+            }
+            clock += 1;
+        }
+        timeline.play(&circuit(&context));
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(&context(1)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}

@@ -82,3 +82,92 @@ impl Slots {
         b.drive(&self.back.d, &word);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{LATE, context, memory_word},
+        *,
+    };
+    use crate::{
+        blocks::ram::READ_LATENCY,
+        circuit::Module,
+        testing::{Timeline, synthesise},
+    };
+    use nendo_model::{
+        contract::words::{Item, Word},
+        testing::{runner, sample},
+    };
+    use proptest::prelude::*;
+
+    fn circuit(context: &Context) -> Module {
+        let mut b = Build::new("slots", "Slots and their memory.");
+        let inputs = Inputs::place(&mut b, context);
+        let mut slots = Slots::place(&mut b, context, &inputs);
+        let u_next = b.input("u_next", slots.slot.parts.u.bits()).at_stage(context.stages.extension);
+        slots.write_back(&mut b, context, &inputs, &u_next);
+        let parts = Slot::layout(&context.config).into_array();
+        for (field, net) in parts.iter().zip(slots.slot.parts.into_array()).filter(|(f, _)| f.bits > 0) {
+            b.output(&format!("slot_{}", field.name), &net.as_static());
+        }
+        b.output("q", &slots.q);
+        b.finish()
+    }
+
+    /// Against a list of slots: loaded by the bus, read one per clock, written back, read by the bus.
+    #[test]
+    fn slots_come_apart_and_are_written_back() {
+        let mut runner = runner();
+        for modules in [1, 3] {
+            let context = context(modules);
+            let fields = Slot::fields(&context.config);
+            let number = prop::collection::vec(any::<i64>(), fields.len());
+            let numbers = sample(prop::collection::vec((number, any::<i32>()), 200), &mut runner);
+            let (mut timeline, mut clock) = (Timeline::default(), LATE);
+            (0..200 + LATE).for_each(|at| timeline.set(at, "idle", 1));
+            let mut slots: Vec<Slot> = Vec::new();
+            for (index, (numbers, _)) in (0..).zip(&numbers) {
+                let slot = Slot::from_numbers(fields.iter().zip(numbers).map(|(f, n)| f.keep(*n)));
+                timeline.set(clock, "edge_item", index);
+                timeline.set(clock, "edge_write", 1);
+                timeline.set(clock, "edge_d", memory_word(&context, slot));
+                slots.push(slot);
+                clock += 1;
+            }
+            let extension = u64::from(context.stages.extension);
+            for ((index, slot), (_, u_next)) in (0..).zip(&mut slots).zip(&numbers) {
+                timeline.set(clock, "element_valid", 1);
+                timeline.set(clock, "element_index", index);
+                let there = clock + LATE + u64::from(SLOT);
+                for (field, number) in fields.iter().zip(slot.numbers()) {
+                    timeline.expect(there, &format!("slot_{}", field.name), number);
+                }
+                timeline.expect(there, "ask_valid", i128::from(slot.present));
+                timeline.expect(there, "ask_number", slot.other);
+                if modules > 1 {
+                    timeline.expect(there, "ask_module", slot.module);
+                }
+                timeline.set(clock + LATE + extension, "u_next", *u_next);
+                if slot.present {
+                    slot.u = fields[0].keep(i64::from(*u_next)) as i32;
+                }
+                clock += 1;
+            }
+            // Until the last is written; what is asked for then is nothing.
+            timeline.expect(clock + LATE + u64::from(SLOT), "ask_valid", 0);
+            clock += LATE + extension + 1;
+            (clock - LATE..clock + 200).for_each(|at| timeline.set(at, "idle", 1));
+            for (index, slot) in (0..).zip(&slots) {
+                timeline.set(clock, "edge_item", index);
+                timeline.expect(clock + u64::from(READ_LATENCY), "q", memory_word(&context, *slot));
+                clock += 1;
+            }
+            timeline.play(&circuit(&context));
+        }
+    }
+
+    #[test]
+    fn it_synthesises() {
+        synthesise(&circuit(&context(3)), "synth_xilinx -family xc2v -flatten -top block");
+    }
+}
