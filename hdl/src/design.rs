@@ -172,7 +172,7 @@ mod tests {
         for (name, content) in design.files() {
             std::fs::write(folder.path().join(name), content).unwrap();
         }
-        std::fs::write(folder.path().join("use.c"), "#include \"nendo_map.h\"\nint main(void) { return NENDO_EDGE_ADDRESS(2, 1) == NENDO_EDGE_BASE + 20 ? 0 : 1; }\n").unwrap();
+        std::fs::write(folder.path().join("use.c"), "#include \"nendo_map.h\"\nint main(void) { return NENDO_EDGE_ADDRESS(2, 1) == NENDO_EDGE_BASE + 20 && NENDO_COMMAND_WORD(NENDO_COMMAND_STOP) == 0xfffd0002u ? 0 : 1; }\n").unwrap();
         accepted(folder.path(), "cc", &["-std=c99", "-Wall", "-Werror", "-pedantic", "use.c", "-o", "use"]);
         assert!(Command::new(folder.path().join("use")).status().unwrap().success());
     }

@@ -7,7 +7,7 @@ use crate::{
 use nendo_model::contract::{
     config::{BLOCK_WORDS, Config},
     image,
-    map::{Map, Win},
+    map::{Map, WindowName},
     numbers::{Inverse, Numbers},
 };
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl Memory {
         let particle_sets = config.particles.div_ceil(BLOCK_WORDS);
         let blocks = |bits: u32| u64::from(bits).div_ceil(BLOCK_BITS) * particle_sets * config.modules;
         let class = |classes: usize| classes.next_power_of_two().ilog2();
-        let edge_bits = Map::new(config).window(Win::Edge).bits();
+        let edge_bits = Map::new(config).window(WindowName::Edge).bits();
         let edge_sets = config.edges.div_ceil(BLOCK_WORDS) * config.modules;
         Self {
             position: blocks(3 * n.x.bits),
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use nendo_model::contract::numbers::Profile;
 
-    /// One set of 1024 particles and 5120 edges: 35 blocks and the table; the seed's 15 + 15 for its words,
+    /// One set of 1024 particles and 5120 edges: 35 blocks and the table; 15 + 15 in [H05] (2.15) for its words,
     /// plus 3 for the display copy.
     #[test]
     fn block_memories_as_counted_by_hand() {
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn multipliers_as_in_table_2_2() {
-        let seed = Multipliers::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic));
-        assert_eq!((seed.tem, seed.mpm, seed.total()), (16, 9, 25));
+        let papers = Multipliers::of(&Config::minimal(Profile::Paper2005, Inverse::Cordic));
+        assert_eq!((papers.tem, papers.mpm, papers.total()), (16, 9, 25));
         assert_eq!(Multipliers::of(&Config::minimal(Profile::Wide, Inverse::Table)).total(), 19);
     }
 

@@ -4,7 +4,7 @@ use crate::{
     circuit::{Direction, Module, verilog},
     sim::verilated::{Options, Sim},
 };
-use std::{io::Write, process::Command};
+use std::{collections::BTreeMap, io::Write, process::Command};
 
 /// Feeds one item per clock into a pipeline and returns what each output makes of each item.
 ///
@@ -41,6 +41,61 @@ pub(crate) fn run_pipeline_with(sim: &mut Sim, module: &Module, items: &[Vec<i64
         sim.tick(1);
     }
     results
+}
+
+/// What goes into a circuit and what must come out of it, clock by clock, for circuits that are no plain pipelines.
+///
+/// An input that is given no value in a clock is zero if it has one bit, for those say whether there is something; a
+/// wider one is noise, on which nothing may depend then.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    held: BTreeMap<String, i128>,
+    inputs: BTreeMap<u64, BTreeMap<String, i128>>,
+    outputs: BTreeMap<u64, BTreeMap<String, i128>>,
+}
+
+impl Timeline {
+    /// An input that has this value whenever it is given no other.
+    pub(crate) fn hold(&mut self, port: &str, value: impl Into<i128>) {
+        self.held.insert(port.to_owned(), value.into());
+    }
+
+    /// An input in a clock.
+    pub(crate) fn set(&mut self, clock: u64, port: &str, value: impl Into<i128>) {
+        let before = self.inputs.entry(clock).or_default().insert(port.to_owned(), value.into());
+        assert!(before.is_none(), "{port} twice in clock {clock}");
+    }
+
+    /// What an output must be in a clock.
+    pub(crate) fn expect(&mut self, clock: u64, port: &str, value: impl Into<i128>) {
+        self.outputs.entry(clock).or_default().insert(port.to_owned(), value.into());
+    }
+
+    /// Runs a circuit from clock 0 until the last output has been compared; how many were.
+    pub(crate) fn play(&self, module: &Module) -> usize {
+        let mut sim = Sim::new(module, Options::default()).expect("the circuit runs under Verilator");
+        let low = |port: &str, value: i128| value as u128 & (u128::MAX >> (128 - module.port(port).bits));
+        let end = self.outputs.keys().next_back().map_or(0, |last| last + 1);
+        let inputs = module.ports().iter().filter(|p| p.direction == Direction::In && p.name != "clock");
+        let inputs: Vec<_> = (1u64..).zip(inputs).collect();
+        let given = self.inputs.values().flat_map(BTreeMap::keys).chain(self.held.keys());
+        given.for_each(|port| assert_eq!(module.port(port).direction, Direction::In, "{port}"));
+        for clock in 0..end {
+            for (number, port) in &inputs {
+                let mixed = (clock + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_mul(2 * number + 1);
+                let noise = u128::from(mixed ^ mixed >> 29) * 0x1_0000_0000_0000_0001;
+                let set = self.inputs.get(&clock).and_then(|set| set.get(&port.name));
+                let value = set.or_else(|| self.held.get(&port.name)).map(|value| *value as u128);
+                sim.set(&port.name, value.unwrap_or(if port.bits == 1 { 0 } else { noise }));
+            }
+            sim.settle();
+            for (port, value) in self.outputs.get(&clock).into_iter().flatten() {
+                assert_eq!(sim.get(port), low(port, *value), "{port} in clock {clock}");
+            }
+            sim.tick(1);
+        }
+        self.outputs.values().map(BTreeMap::len).sum()
+    }
 }
 
 /// Checks that Yosys elaborates a block without complaint and maps it; returns its cell counts for a

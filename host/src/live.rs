@@ -47,7 +47,7 @@ impl Latency {
 /// A chosen point at the end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Which particle.
+    /// The number of the particle in the scene.
     pub particle: u32,
     /// Where it was seen last, in metres.
     pub position: [f64; 3],

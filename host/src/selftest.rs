@@ -8,7 +8,8 @@ use crate::{
 use nendo_model::{
     contract::{
         image::{Image, ImageError},
-        map::{Reg, Way, Win},
+        map::{Direction, Reg, WindowName},
+        words::{self, Display, Field, Force, Item, Position},
     },
     scene::{Scene, SceneError},
     twin::engine::Model,
@@ -99,8 +100,8 @@ pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), Se
             report.found(wrong);
         }
     }
-    let both_ways: Vec<Win> =
-        board.map.windows.iter().filter(|w| w.way == Way::ReadWrite).map(|w| w.name).collect();
+    let both_ways: Vec<WindowName> =
+        board.map.windows.iter().filter(|w| w.direction == Direction::ReadWrite).map(|w| w.name).collect();
     for window in both_ways {
         march(&mut board, window, &mut report)?;
     }
@@ -126,40 +127,39 @@ impl Report {
         self.wrong += 1;
         self.first_wrong.get_or_insert(wrong);
     }
+
+    /// Field by field what was written to an item and what was read.
+    fn compare(&mut self, window: WindowName, fields: &[Field], item: u32, written: &[i64], read: &[i64]) {
+        for (field, (&written, &read)) in fields.iter().zip(written.iter().zip(read)) {
+            self.words += 1;
+            if read != written {
+                self.found(WrongWord { window: window.name(), item, field: field.name, written, read });
+            }
+        }
+    }
 }
 
 /// Every bit of every item once as one and once as zero, with a pattern that tells items apart.
-fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> Result<(), BoardError> {
+fn march<D: Device>(board: &mut Board<D>, window: WindowName, report: &mut Report) -> Result<(), BoardError> {
     let w = board.map.window(window).clone();
     for invert in [0, -1] {
-        let value = |item: u32, field: usize| {
-            let f = &w.fields[field];
-            // A different pattern in every item and field, whole bits, extended as the map does.
-            let mixed = (i64::from(item) + 1).wrapping_mul(0x9e37_79b9 + 2 * field as i64) ^ invert;
-            let shift = 64 - f.bits;
-            if f.signed { (mixed << shift) >> shift } else { ((mixed as u64) << shift >> shift) as i64 }
+        // A different pattern in every item and field.
+        let mixed =
+            |item: u32, field: i64| (i64::from(item) + 1).wrapping_mul(0x9e37_79b9 + 2 * field) ^ invert;
+        let numbers = |item: u32| -> Vec<i64> {
+            w.fields.iter().zip(0..).map(|(f, field)| f.keep(mixed(item, field))).collect()
         };
-        let item = |item| (0..w.fields.len()).map(|f| value(item, f)).collect::<Vec<i64>>();
+        let words = |item: u32| words::pack(&w.fields, &numbers(item));
         for module in 0..w.modules {
-            board.store(window, (module, 0), (0..w.items).map(|k| item(module * w.items + k)))?;
+            let items: Vec<Vec<u32>> = (0..w.items).map(|k| words(module * w.items + k)).collect();
+            board.store_words(window, (module, 0), &items)?;
         }
         let mut found = Vec::new();
         for module in 0..w.modules {
-            found.extend(board.fetch(window, module, w.items)?);
+            found.extend(board.fetch_words(window, module, w.items)?);
         }
-        for (number, read) in (0..).zip(found) {
-            for (field, &read) in read.iter().enumerate() {
-                report.words += 1;
-                if read != value(number, field) {
-                    report.found(WrongWord {
-                        window: window.name(),
-                        item: number,
-                        field: w.fields[field].name,
-                        written: value(number, field),
-                        read,
-                    });
-                }
-            }
+        for (item, read) in (0..).zip(found) {
+            report.compare(window, &w.fields, item, &numbers(item), &words::unpack(&w.fields, &read));
         }
     }
     Ok(())
@@ -167,29 +167,29 @@ fn march<D: Device>(board: &mut Board<D>, window: Win, report: &mut Report) -> R
 
 /// The memories that only the engine writes: the display shows what positions were loaded, forces are cleared.
 fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), BoardError> {
-    let (items, modules) = (board.map.window(Win::Position).items, board.map.config.modules as u32);
+    let (items, modules) = (board.map.window(Position::WINDOW).items, board.map.config.modules as u32);
     let x = board.map.config.profile.numbers().x;
     for module in 0..modules {
-        let shown: Vec<Vec<i64>> = board
-            .fetch(Win::Position, module, items)?
-            .into_iter()
-            .map(|stored| stored.into_iter().map(|c| x.operand(c)).collect())
-            .collect();
-        let zero = vec![vec![0; 3]; items as usize];
-        for (window, expected) in [(Win::Display, &shown), (Win::Force, &zero)] {
-            let fields = board.map.window(window).fields.clone();
-            for (item, (read, expected)) in
-                (0..).zip(board.fetch(window, module, items)?.iter().zip(expected))
-            {
-                for (field, (&read, &written)) in fields.iter().zip(read.iter().zip(expected)) {
-                    report.words += 1;
-                    if read != written {
-                        let (window, item) = (window.name(), module * items + item);
-                        report.found(WrongWord { window, item, field: field.name, written, read });
-                    }
-                }
-            }
-        }
+        let shown =
+            |stored: Position| Display::from(<[i32; 3]>::from(stored).map(|c| x.operand(c.into()) as i32));
+        let expected: Vec<Display> = board.fetch(module, items)?.into_iter().map(shown).collect();
+        compare_items(board, report, module, &expected)?;
+        compare_items(board, report, module, &vec![Force::default(); items as usize])?;
+    }
+    Ok(())
+}
+
+/// A module's first items, and what they should be.
+fn compare_items<D: Device, I: Item>(
+    board: &mut Board<D>,
+    report: &mut Report,
+    module: u32,
+    expected: &[I],
+) -> Result<(), BoardError> {
+    let found: Vec<I> = board.fetch(module, expected.len() as u32)?;
+    let window = board.map.window(I::WINDOW);
+    for (item, (expected, found)) in (module * window.items..).zip(expected.iter().zip(found)) {
+        report.compare(I::WINDOW, &window.fields, item, &expected.numbers(), &found.numbers());
     }
     Ok(())
 }

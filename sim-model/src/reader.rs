@@ -13,7 +13,7 @@ pub enum SceneError {
     /// The file cannot be read.
     #[error("{path}: {reason}")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// What the system says, and what to try.
         reason: String,
@@ -21,7 +21,7 @@ pub enum SceneError {
     /// Something in the file is wrong.
     #[error("{origin}:{line}:{column}: {message}")]
     Invalid {
-        /// The file.
+        /// The path of the file.
         origin: String,
         /// Line, from 1.
         line: usize,

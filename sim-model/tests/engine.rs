@@ -199,7 +199,7 @@ fn three_kinds_of_object_in_fixed_point() {
     }
 }
 
-/// A large c2 is where the seed's order of operations fails and the force-first order does not.
+/// A large c2 is where the papers' order of operations fails and the force-first order does not.
 #[test]
 fn nearly_elastic_objects_stay_accurate() {
     let mut scene = Scene::open("cube9").unwrap();

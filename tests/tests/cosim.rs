@@ -11,9 +11,10 @@ use nendo_model::{
     contract::{
         config::Config,
         image::Image,
-        map::{Map, Win},
+        map::Map,
         numbers::{Inverse, Profile},
         overflow::Overflow,
+        words::{Item, Slot},
     },
     scene::Scene,
     testing,
@@ -88,9 +89,9 @@ fn modules_three_clocks_apart_have_the_same_result() {
     random_images(parallel(17), 10);
 }
 
-/// At most 98 clocks of pauses with CORDIC (the seed: 90 + 8) and 60 with the table, in every profile.
+/// At most 98 clocks of pauses with CORDIC ([H05]: 90 + 8) and 60 with the table, in every profile.
 #[test]
-fn pauses_are_within_the_seeds() {
+fn pauses_are_within_the_papers() {
     for profile in Profile::ALL {
         for (inverse, most) in [(Inverse::Cordic, 98), (Inverse::Table, 60)] {
             let depths = nendo_model::plan::cycles::Depths::of(profile, inverse, 1);
@@ -167,12 +168,12 @@ fn a_single_wrong_bit_is_found_and_named() {
     assert!(lockstep.step().unwrap());
     assert!(lockstep.step().unwrap());
     // The lowest bit of the stored extension in one slot, and the edge that is there.
-    let window = map.window(Win::Edge);
+    let window = map.window(Slot::WINDOW);
     let edge = lockstep.board().board().schedule().modules[0][17].edge.unwrap() as usize;
     let board = lockstep.board().board();
     let words = [0, 1].map(|word| board.device().read(window.address(17, word)).unwrap());
-    board.device().write(window.address(17, 0), words[0] ^ 1).unwrap();
-    board.device().write(window.address(17, 1), words[1]).unwrap();
+    let slot: Slot = map.unpack(&words);
+    board.device().write_block(window.address(17, 0), &map.pack(&Slot { u: slot.u ^ 1, ..slot })).unwrap();
     board.resync().unwrap();
     assert!(!lockstep.step().unwrap());
     let found = lockstep.report().first_mismatch.clone().unwrap();

@@ -12,6 +12,7 @@ use nendo_model::{
         image::Image,
         map::Reg,
         numbers::{Inverse, Profile},
+        words::{RegisterWord, Status},
     },
     scene::Scene,
     twin::engine::Model,
@@ -121,14 +122,16 @@ impl Device for Faulty<'_> {
         let seen = match fault {
             Some(Fault::FlippedRead(bit)) => value ^ 1 << bit,
             Some(Fault::Ones | Fault::LinkLost) => u32::MAX,
-            Some(Fault::StuckBusy) if address == Reg::Status.address() => value | 1,
+            Some(Fault::StuckBusy) if address == Reg::Status.address() => {
+                Status { busy: true, ..Status::from_bits(value) }.bits()
+            }
             Some(Fault::StuckBusy) if address == Reg::ReadSumLow.address() => return Ok(self.sums[0]),
             Some(Fault::StuckBusy) if address == Reg::ReadSumHigh.address() => return Ok(self.sums[1]),
             Some(Fault::LateTimeout) => return Err(self.timeout()),
             _ => value,
         };
         self.fired |= seen != value;
-        if !(0x80..0x90).contains(&address) {
+        if !Reg::ALL.iter().any(|r| r.is_sum() && r.address() == address) {
             self.sums[0] = self.sums[0].wrapping_add(seen).wrapping_add(address);
             self.sums[1] = self.sums[1].wrapping_add(self.sums[0]);
         }

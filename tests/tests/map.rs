@@ -27,23 +27,61 @@ fn header() -> BTreeMap<String, u64> {
     };
     let text = file(".h");
     let defines = text.lines().filter_map(|line| line.strip_prefix("#define NENDO_")?.split_once(' '));
-    defines.filter_map(|(name, value)| Some((name.to_owned(), number(value)?))).collect()
+    let mut found = BTreeMap::new();
+    for (name, value) in defines.filter_map(|(name, value)| Some((name.to_owned(), number(value)?))) {
+        assert_eq!(found.insert(name.clone(), value), None, "{name} twice");
+    }
+    found
 }
 
 fn json() -> Value {
     serde_json::from_str(&file("map.json")).unwrap()
 }
 
-/// The Markdown's tables, as cells.
-fn markdown() -> Vec<Vec<String>> {
-    let rows = file(".md");
-    let rows = rows.lines().filter(|l| l.starts_with("| 0x"));
-    rows.map(|l| l.split('|').map(|c| c.trim().to_owned()).filter(|c| !c.is_empty()).collect()).collect()
+/// The Markdown's tables, as cells: registers and windows, and their fields.
+fn markdown() -> [Vec<Vec<String>>; 2] {
+    let text = file(".md");
+    let (map, fields) = text.split_once("| of | field |").unwrap();
+    let cells = |l: &str| l.split('|').map(|c| c.trim().to_owned()).filter(|c| !c.is_empty()).collect();
+    let rows = |text: &str, begin: &str| text.lines().filter(|l| l.starts_with(begin)).map(cells).collect();
+    [rows(map, "| 0x"), rows(fields, "| ")]
+}
+
+/// A name as C writes it.
+fn upper(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
+}
+
+/// The header's names of a field, which say what JSON says: how many there are.
+fn in_header(header: &BTreeMap<String, u64>, name: &str, f: &Value) -> usize {
+    let number = |key: &str| f[key].as_u64().unwrap();
+    let defined = ["LOW", "BITS"].map(|k| header[&format!("{name}_{k}")]);
+    assert_eq!(defined, [number("low"), number("bits")], "{name}");
+    let list = |key: &str| f[key].as_array().cloned().unwrap_or_default();
+    let (values, parts) = (list("values"), list("parts"));
+    for (code, value) in (0..).zip(&values) {
+        assert_eq!(header[&format!("{name}_{}", upper(value.as_str().unwrap()))], code, "{name}");
+    }
+    let of_part = |p: &Value| in_header(header, &format!("{name}_{}", upper(p["name"].as_str().unwrap())), p);
+    2 + values.len() + parts.iter().map(of_part).sum::<usize>()
+}
+
+/// The Markdown's row of a field says what JSON says.
+fn in_markdown(row: &[String], of: &str, f: &Value) {
+    let (low, bits) = (f["low"].as_u64().unwrap(), f["bits"].as_u64().unwrap());
+    let expected =
+        [of, f["name"].as_str().unwrap(), &f["word"].to_string(), &format!("{}..{low}", low + bits - 1)];
+    assert_eq!(row[..4], expected);
+    assert!(row[4].starts_with(f["doc"].as_str().unwrap().trim_end_matches('.')), "{row:?}");
+    let names = f["values"].as_array().into_iter().flatten().map(|v| v.as_str().unwrap());
+    let parts = f["parts"].as_array().into_iter().flatten().map(|p| p["name"].as_str().unwrap());
+    names.chain(parts).for_each(|name| assert!(row[4].contains(name), "{row:?}: {name}"));
 }
 
 #[test]
 fn three_texts_one_map() {
-    let (header, json, markdown) = (header(), json(), markdown());
+    let (header, json, [markdown, fields]) = (header(), json(), markdown());
+    let mut fields = fields.iter();
     let registers = json["registers"].as_array().unwrap();
     let windows = json["windows"].as_array().unwrap();
     assert!(registers.len() > 25 && windows.len() > 8);
@@ -53,7 +91,7 @@ fn three_texts_one_map() {
     let mut names = 0;
     for r in registers {
         let (name, address, bits) = (r["name"].as_str().unwrap(), r["address"].as_u64().unwrap(), &r["bits"]);
-        let upper = name.to_uppercase();
+        let upper = self::upper(name);
         assert_eq!(header[&upper], address, "{name}");
         assert_eq!(Some(header[&format!("{upper}_BITS")]), bits.as_u64(), "{name}");
         assert_eq!((hex(&row(name)[0]), &row(name)[2]), (address, &bits.to_string()), "{name}");
@@ -72,10 +110,17 @@ fn three_texts_one_map() {
             assert!(row(name)[4].contains(&format!("{value:#010x}")), "{name}");
             names += 1;
         }
+        for f in r["fields"].as_array().unwrap() {
+            let field = format!("{upper}_{}", self::upper(f["name"].as_str().unwrap()));
+            let (low, bits) = (f["low"].as_u64().unwrap(), f["bits"].as_u64().unwrap());
+            assert_eq!(header[&field], ((1 << bits) - 1) << low, "{field}");
+            names += 1 + in_header(&header, &field, f);
+            in_markdown(fields.next().unwrap(), name, f);
+        }
     }
     for w in windows {
         let (name, number) = (w["name"].as_str().unwrap(), |key: &str| w[key].as_u64().unwrap());
-        let upper = name.to_uppercase();
+        let upper = self::upper(name);
         assert_eq!(header[&format!("{upper}_BASE")], number("base"), "{name}");
         assert_eq!(header[&format!("{upper}_ITEMS")], number("items"), "{name}");
         let found = (hex(&row(name)[0]), row(name)[2].clone(), row(name)[3].clone());
@@ -89,14 +134,15 @@ fn three_texts_one_map() {
             let field = f["name"].as_str().unwrap();
             let part = |key: &str| f[key].as_u64().unwrap();
             let (low, bits) = (part("low"), part("bits"));
-            let defined =
-                ["WORD", "LOW", "BITS"].map(|k| header[&format!("{upper}_{}_{k}", field.to_uppercase())]);
-            assert_eq!(defined, [part("word"), low, bits], "{name} {field}");
+            let defined = format!("{upper}_{}", field.to_uppercase());
+            assert_eq!(header[&format!("{defined}_WORD")], part("word"), "{name} {field}");
             let shown = format!("{field} ({}: {}..{low}", part("word"), low + bits - 1);
             assert!(row(name)[6].contains(&shown), "{name}: {shown}");
-            names += 3;
+            names += 1 + in_header(&header, &defined, f);
+            in_markdown(fields.next().unwrap(), name, f);
         }
     }
+    assert_eq!(fields.next(), None);
     // The size, the modules and the hash are left: the header has nothing that the others lack.
     assert_eq!(header.len(), names + 4);
     let modules = [&json["config"]["modules"], &json["module_span"]].map(|n| n.as_u64().unwrap());
@@ -128,7 +174,15 @@ fn the_hardware_is_what_the_header_says() {
                     assert_eq!(device.read(at(name)).unwrap(), word & mask, "{name}");
                 }
             }
-            "command" => assert!(device.write(at(name), 1).is_err(), "half a command"),
+            "command" => {
+                // Each bit by the header's own name and seal; without it, it is half a command.
+                for f in r["fields"].as_array().unwrap() {
+                    let mask = header[&format!("COMMAND_{}", upper(f["name"].as_str().unwrap()))] as u32;
+                    assert!(device.write(at(name), mask).is_err(), "half a command");
+                    device.write(at(name), (!mask & 0xffff) << 16 | mask).unwrap();
+                    device.pause(10_000);
+                }
+            }
             "write-one-to-clear" => device.write(at(name), u32::MAX).unwrap(),
             _ => assert!(device.write(at(name), 0).is_err(), "{name}"),
         }

@@ -11,7 +11,7 @@ use nendo_model::{
     contract::{
         config::Config,
         image::Image,
-        map::{Map, Reg, Win},
+        map::{Map, Reg, WindowName},
         numbers::{Inverse, Profile},
     },
     scene::Scene,
@@ -73,7 +73,7 @@ fn completion_and_upload_in_bus_clocks() {
     }
     assert_eq!(board.device().wait_interrupt(0).unwrap(), Waited::TimedOut, "all are acknowledged");
     assert!(costs[1] < 2 * costs[0], "{costs:?}");
-    let base = Map::new(&CONFIG).window(Win::Edge).base;
+    let base = Map::new(&CONFIG).window(WindowName::Edge).base;
     let card = board.device();
     let clocks = card.clocks();
     card.write_block(base, &[0; 4096]).unwrap();

@@ -4,17 +4,24 @@
 //!  class --> [ 64 x 21 ] --> [ ] --> q       latency 1
 //!  write, write_class, d -->                 a change while items pass is undefined for them
 //! ```
-//! Distributed memory. An entry is a mantissa (16 bits) with a shift (5 bits) above it.
+//! Distributed memory. An entry is a [`TableEntry`].
 
 use super::multiply::multiply;
 use crate::{
-    blocks::arith::shift_right,
+    blocks::{arith::shift_right, parts::in_register},
     circuit::{Build, Module, Net},
 };
-use nendo_model::contract::{image::ELEMENT_CLASSES, numbers::Rounding, words::ENTRY_BITS};
+use nendo_model::contract::{
+    image::ELEMENT_CLASSES,
+    numbers::Rounding,
+    words::{RegisterWord, TableEntry, TableEntryParts},
+};
+use std::rc::Rc;
 
 /// Bits of a class number.
 pub const CLASS_BITS: u32 = ELEMENT_CLASSES.ilog2();
+/// Bits of an entry.
+const ENTRY_BITS: u32 = TableEntry::WIDTH;
 /// Clocks from a class to its entry.
 pub const LATENCY: u32 = 1;
 
@@ -47,10 +54,8 @@ pub fn class_table() -> Module {
 #[derive(Clone, Debug)]
 pub struct WritePort {
     write: Net,
-    /// Which class is written.
-    pub class: Net,
-    /// What is written.
-    pub d: Net,
+    class: Net,
+    d: Net,
 }
 
 impl WritePort {
@@ -63,23 +68,31 @@ impl WritePort {
         }
     }
 
-    /// The write bit of one table.
-    pub fn enable(&self, b: &mut Build, table: u32) -> Net {
-        b.bit(&self.write, table)
+    /// Places one of the tables and looks a class up in it.
+    pub fn look_up(&self, b: &mut Build, name: &str, table: u32, class: &Net) -> TableEntryParts<Net> {
+        let write = b.bit(&self.write, table);
+        let inputs =
+            [("write", &write), ("write_class", &self.class), ("d", &self.d), ("class_number", class)];
+        let entry = b.instance(name, &Rc::new(class_table()), &inputs).get("q");
+        TableEntry::LAYOUT.map(in_register(b, &entry))
     }
+}
+
+/// Inputs `step_mantissa` and `step_shift`: the time step, a constant of a run.
+pub fn step_inputs(b: &mut Build) -> TableEntryParts<Net> {
+    TableEntry::LAYOUT.map(|field| b.input(&format!("step_{}", field.name), field.bits))
 }
 
 /// `mantissa * operand`, cut by `shift`: the twin of `Constant::times`. Three clocks.
 pub fn constant_times(
     b: &mut Build,
     name: &str,
-    mantissa: &Net,
-    shift: &Net,
+    constant: &TableEntryParts<Net>,
     operand: &Net,
     rounding: Rounding,
 ) -> Net {
-    let product = multiply(b, name, mantissa, operand);
-    let shift = b.delay(shift, 1);
+    let product = multiply(b, name, &constant.mantissa, operand);
+    let shift = b.delay(&constant.shift, 1);
     shift_right(b, &product, &shift, rounding)
 }
 

@@ -1,4 +1,4 @@
-//! Inverse square root by CORDIC and division, the seed's form. Twin: [`nendo_model::twin::blocks::cordic`].
+//! Inverse square root by CORDIC and division, the papers' form. Twin: [`nendo_model::twin::blocks::cordic`].
 //!
 //! ```text
 //!  argument --> [ x -+ y/2^i, y -+ x/2^i ] x 11 --> [ shift, compare, subtract ] x 18 --> inverse

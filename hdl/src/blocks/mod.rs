@@ -9,5 +9,6 @@ pub mod class_table;
 pub mod cordic;
 pub mod multiply;
 pub mod normalise;
+pub mod parts;
 pub mod ram;
 pub mod table;

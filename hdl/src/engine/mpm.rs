@@ -22,7 +22,6 @@ use nendo_model::contract::{
     numbers::{Numbers, Profile},
     overflow::Source,
 };
-use std::rc::Rc;
 
 /// The overflow sources of MPM, in the order of the bits of `overflow`.
 pub const OVERFLOWS: [Source; 3] = [Source::ForceSum, Source::Velocity, Source::Position];
@@ -61,7 +60,7 @@ pub fn mpm(profile: Profile) -> Module {
     let n = profile.numbers();
     let mut b = Build::new("mpm", format!("Mass particle: one particle per clock ({profile})."));
     let table = WritePort::inputs(&mut b, 1);
-    let step = [b.input("step_mantissa", 16), b.input("step_shift", 5)];
+    let step = class_table::step_inputs(&mut b);
     let position_shift = b.input("position_shift", 4);
     let late = state_stage(profile);
     let x: [Net; 3] = std::array::from_fn(|k| b.input_at(&format!("x{k}"), n.x.bits, late));
@@ -72,12 +71,8 @@ pub fn mpm(profile: Profile) -> Module {
     let class = b.pipe_input("class_number", CLASS_BITS);
 
     b.comment("1/m");
-    let write = table.enable(&mut b, 0);
     let class = b.delay(&class, 1);
-    let inputs =
-        [("write", &write), ("write_class", &table.class), ("d", &table.d), ("class_number", &class)];
-    let entry = b.instance("mass_constant", &Rc::new(class_table::class_table()), &inputs).get("q");
-    let (mantissa, shift) = (b.slice(&entry, 0, 16), b.slice(&entry, 16, 5));
+    let inverse_mass = table.look_up(&mut b, "mass_constant", 0, &class);
 
     let (mut sum_fits, mut v_fits, mut x_fits) = (Vec::new(), Vec::new(), Vec::new());
     let mut next_v = Vec::new();
@@ -86,12 +81,12 @@ pub fn mpm(profile: Profile) -> Module {
         b.comment(&format!("component {k}"));
         let (sum, fits) = force_sum(&mut b, n, [&even[k], &odd[k]], &external[k]);
         sum_fits.push(fits);
-        let mut motion = constant_times(&mut b, &format!("motion{k}"), &mantissa, &shift, &sum, n.rounding);
+        let mut motion = constant_times(&mut b, &format!("motion{k}"), &inverse_mass, &sum, n.rounding);
         if !n.unit_step {
             v_fits.push(b.fits(&motion, n.v.bits));
             let acceleration = wrap(&mut b, &motion, n.v.bits);
             let name = format!("velocity_step{k}");
-            motion = constant_times(&mut b, &name, &step[0], &step[1], &acceleration, n.rounding);
+            motion = constant_times(&mut b, &name, &step, &acceleration, n.rounding);
         }
         let (v_next, fits) = accumulate(&mut b, &v[k], &motion);
         v_fits.push(fits);
@@ -99,7 +94,7 @@ pub fn mpm(profile: Profile) -> Module {
         let way = if n.unit_step {
             shift_right(&mut b, &v[k], &position_shift, n.rounding)
         } else {
-            constant_times(&mut b, &format!("position_step{k}"), &step[0], &step[1], &v[k], n.rounding)
+            constant_times(&mut b, &format!("position_step{k}"), &step, &v[k], n.rounding)
         };
         let (x_next, fits) = accumulate(&mut b, &x[k], &way);
         x_fits.push(fits);
@@ -133,7 +128,11 @@ mod tests {
         testing::{cells, run_pipeline_with, synthesise},
     };
     use nendo_model::{
-        contract::{image::Image, numbers::Inverse},
+        contract::{
+            image::Image,
+            numbers::Inverse,
+            words::{RegisterWord, TableEntry},
+        },
         testing::{images_of, runner, sample},
         twin::mpm as twin,
     };
@@ -145,7 +144,7 @@ mod tests {
         for (class, constant) in k.inverse_mass.iter().enumerate() {
             sim.set("table_write", 1);
             sim.set("table_class", class as u128);
-            sim.set("table_d", u128::from(constant.shift) << 16 | u128::from(constant.mantissa as u16));
+            sim.set("table_d", TableEntry::from(*constant).bits().into());
             sim.tick(1);
         }
         sim.set("table_write", 0);

@@ -15,6 +15,7 @@
 //! the force memories, which a reset in the middle of a step may have left in use.
 
 use crate::circuit::{Build, Module, Net};
+use nendo_model::contract::words::{Coded, Mode, Status};
 
 /// Clocks between the modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +28,11 @@ pub struct Pauses {
     pub finish: u32,
 }
 
-/// The modes, as `status` shows them.
-pub const MODES: [&str; 7] = ["idle", "element", "drain", "particle", "settle", "finish", "clear"];
+/// Bits of a mode, as `status` shows it.
+const MODE_BITS: u32 = Status::LAYOUT.mode.bits;
 
-fn mode(b: &Build, name: &str) -> Net {
-    let code = MODES.iter().position(|m| *m == name).unwrap_or_else(|| panic!("no mode {name}"));
-    b.constant(code as i64, 3)
+fn code(b: &Build, mode: Mode) -> Net {
+    b.constant(mode.code().into(), MODE_BITS)
 }
 
 /// The sequencer for items numbered with so many bits.
@@ -50,20 +50,17 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let left = b.input("left", particle_bits + 1);
     let bits = particle_bits.max(edge_bits) + 1;
 
-    let now = b.state("mode", 3);
+    let now = b.state("mode", MODE_BITS);
     let count = b.state("count", bits);
     let done = b.state("steps_done_1", 32);
     let stopping = b.state("stopping", 1);
     let halfway = b.state("halfway", 1);
     let cycles = b.state("cycles", 64);
-    let is: Vec<Net> = MODES
-        .iter()
-        .map(|name| {
-            let code = mode(&b, name);
-            b.eq(now.value(), &code)
-        })
-        .collect();
-    let at = |name: &str| is[MODES.iter().position(|m| *m == name).unwrap_or(0)].clone();
+    let is = Mode::ALL.map(|mode| {
+        let code = code(&b, mode);
+        b.eq(now.value(), &code)
+    });
+    let at = |mode: Mode| is[mode.code() as usize].clone();
 
     b.comment("the last item of the mode: told a clock before it comes, so that counting is not in the way");
     let one = b.constant(1, bits);
@@ -72,36 +69,37 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let left_now = b.mux(halfway.value(), &particles, &left);
     let (left_wide, slots_wide) = (b.zero_extend(&left_now, bits), b.zero_extend(&slots, bits));
     let first = b.state("first", 1);
-    let is_last = |b: &mut Build, name: &str, before: &Net| {
+    let is_last = |b: &mut Build, mode: Mode, before: &Net| {
         let next_is_last = b.eq(count.value(), before);
-        b.state_reg(&format!("is_last_{name}"), &next_is_last)
+        b.state_reg(&format!("is_last_{}", mode.name()), &next_is_last)
     };
     let mut ends = Vec::new();
     // These two are steady long before they are needed; the others are constants, longer than one.
-    for (name, length) in [("element", slots_wide), ("particle", left_wide)] {
+    for (mode, length) in [(Mode::Element, slots_wide), (Mode::Particle, left_wide)] {
+        let name = mode.name();
         let last = b.sub(&length, &one);
         let last = b.state_reg(&format!("last_{name}"), &last);
         let before = b.sub(&last, &one);
         let before = b.state_reg(&format!("before_last_{name}"), &before);
-        let is_last = is_last(&mut b, name, &before);
+        let is_last = is_last(&mut b, mode, &before);
         let only_one = b.eq(&last, &none);
         let only_one = b.state_reg(&format!("only_one_{name}"), &only_one);
         let here = b.mux(first.value(), &only_one, &is_last);
-        ends.push(b.and(&at(name), &here));
+        ends.push(b.and(&at(mode), &here));
     }
     let lengths = [
-        ("drain", pauses.drain.into()),
-        ("settle", pauses.settle.into()),
-        ("finish", pauses.finish.into()),
-        ("clear", capacity),
+        (Mode::Drain, pauses.drain.into()),
+        (Mode::Settle, pauses.settle.into()),
+        (Mode::Finish, pauses.finish.into()),
+        (Mode::Clear, capacity),
     ];
-    for (name, length) in lengths {
-        assert!(length > 1, "{name} takes {length} clocks");
+    for (mode, length) in lengths {
+        assert!(length > 1, "{mode:?} takes {length} clocks");
         let before = b.constant(length as i64 - 2, bits);
-        let is_last = is_last(&mut b, name, &before);
+        let is_last = is_last(&mut b, mode, &before);
         let later = b.not(first.value());
         let here = b.and(&is_last, &later);
-        ends.push(b.and(&at(name), &here));
+        ends.push(b.and(&at(mode), &here));
     }
     let end = b.or_all(&ends);
 
@@ -111,7 +109,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let some_left = b.any(&left);
     let some = [some_slots, some_left].iter().fold(some_particles, |all, net| b.and(&all, net));
     let go = b.and(&start, &some);
-    let start_now = b.and(&go, &at("idle"));
+    let start_now = b.and(&go, &at(Mode::Idle));
     let one_step = b.constant(1, 32);
     let next_done = b.add(done.value(), &one_step);
     // Known a clock after a step has been counted, and not needed before the end of the next.
@@ -119,61 +117,62 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let reached = b.state_reg("reached", &reached);
     let stop_wanted = b.or(stopping.value(), &stop);
     let enough = b.or(&reached, &stop_wanted);
-    let (element, finish, idle) = (mode(&b, "element"), mode(&b, "finish"), mode(&b, "idle"));
+    let (element, finish, idle) = (code(&b, Mode::Element), code(&b, Mode::Finish), code(&b, Mode::Idle));
     let after_settle = b.mux(&enough, &finish, &element);
-    let particle = mode(&b, "particle");
+    let particle = code(&b, Mode::Particle);
     let after_drain = b.mux(&halt, &finish, &particle);
-    let after: Vec<(&str, Net)> = vec![
-        ("element", mode(&b, "drain")),
-        ("drain", after_drain),
-        ("particle", mode(&b, "settle")),
-        ("settle", after_settle),
-        ("finish", idle.clone()),
-        ("clear", idle.clone()),
+    let after = [
+        (Mode::Element, code(&b, Mode::Drain)),
+        (Mode::Drain, after_drain),
+        (Mode::Particle, code(&b, Mode::Settle)),
+        (Mode::Settle, after_settle),
+        (Mode::Finish, idle.clone()),
+        (Mode::Clear, idle.clone()),
     ];
     let mut following = idle.clone();
-    for (name, target) in &after {
-        following = b.mux(&at(name), target, &following);
+    for (mode, target) in after {
+        following = b.mux(&at(mode), &target, &following);
     }
     let onwards = b.mux(&end, &following, now.value());
-    let clear_mode = mode(&b, "clear");
+    let clear_mode = code(&b, Mode::Clear);
     let from_idle = b.mux(&clear, &clear_mode, &idle);
     let begin = b.mux(halfway.value(), &particle, &element);
     let from_idle = b.mux(&start_now, &begin, &from_idle);
-    let next = b.mux(&at("idle"), &from_idle, &onwards);
+    let next = b.mux(&at(Mode::Idle), &from_idle, &onwards);
     let next = b.mux(&reset_n, &next, &idle);
 
     b.comment("counters");
     let advanced = b.add(count.value(), &one);
-    let rest = b.or(&end, &at("idle"));
+    let rest = b.or(&end, &at(Mode::Idle));
     let next_count = b.mux(&rest, &none, &advanced);
-    let step_end = b.and(&at("settle"), &end);
+    let step_end = b.and(&at(Mode::Settle), &end);
     let zero_steps = b.constant(0, 32);
     let counted = b.mux(&step_end, &next_done, done.value());
     let whole = b.not(halfway.value());
     let fresh = b.and(&start_now, &whole);
     let next_steps = b.mux(&fresh, &zero_steps, &counted);
-    let in_step = ["element", "drain", "particle", "settle"].map(at);
+    let in_step = [Mode::Element, Mode::Drain, Mode::Particle, Mode::Settle].map(at);
     let in_step = b.or_all(&in_step);
     let more = b.increment(cycles.value(), &in_step);
     let zero_cycles = b.constant(0, 64);
     let next_cycles = b.mux(&fresh, &zero_cycles, &more);
-    let drained = b.and(&at("drain"), &end);
+    let drained = b.and(&at(Mode::Drain), &end);
     let halted = b.and(&drained, &halt);
-    let moved = b.and(&at("particle"), &end);
-    let over = b.or(&moved, &at("clear"));
+    let moved = b.and(&at(Mode::Particle), &end);
+    let over = b.or(&moved, &at(Mode::Clear));
     let still = b.not(&over);
     let still = b.and(&still, &reset_n);
     let half = b.or(halfway.value(), &halted);
     let next_half = b.and(&half, &still);
-    let busy = b.not(&is[0]);
+    let idle_now = at(Mode::Idle);
+    let busy = b.not(&idle_now);
     let next_stopping = b.and(&stop_wanted, &busy);
     let next_stopping = b.and(&next_stopping, &reset_n);
 
-    let (element_now, particle_now, clear_now) = (is[1].clone(), is[3].clone(), is[6].clone());
+    let [element_now, particle_now, clear_now] = [Mode::Element, Mode::Particle, Mode::Clear].map(at);
     let element_index = b.slice(count.value(), 0, edge_bits);
-    let restart = b.or(&is[0], &at("settle"));
-    b.output("idle", &is[0]);
+    let restart = b.or(&idle_now, &at(Mode::Settle));
+    b.output("idle", &idle_now);
     b.output("restart", &restart);
     b.output("mode_now", now.value());
     b.output("element_valid", &element_now);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     /// A run's modes, each with the clocks it took; items are numbered from zero, one per clock.
-    fn run(sim: &mut Sim, steps: u32, slots: u32, left: u32) -> Vec<(usize, u32)> {
+    fn run(sim: &mut Sim, steps: u32, slots: u32, left: u32) -> Vec<(Mode, u32)> {
         for (name, value) in [("steps", steps), ("slots", slots), ("left", left), ("particles", 16)] {
             sim.set(name, value.into());
         }
@@ -219,16 +218,16 @@ mod tests {
         sim.set("start", 1);
         sim.tick(1);
         sim.set("start", 0);
-        let mut modes: Vec<(usize, u32)> = Vec::new();
+        let mut modes: Vec<(Mode, u32)> = Vec::new();
         while sim.get("idle") == 0 {
-            let mode = sim.get("mode_now") as usize;
+            let mode = Mode::ALL[sim.get("mode_now") as usize];
             match modes.last_mut() {
                 Some((last, clocks)) if *last == mode => *clocks += 1,
                 _ => modes.push((mode, 1)),
             }
             let so_far = modes.last().map_or(0, |(_, clocks)| *clocks);
-            assert_eq!(sim.get("element_valid") == 1, mode == 1);
-            assert!(mode != 1 || sim.get("element_index") == u128::from(so_far - 1));
+            assert_eq!(sim.get("element_valid") == 1, mode == Mode::Element);
+            assert!(mode != Mode::Element || sim.get("element_index") == u128::from(so_far - 1));
             assert!(modes.len() < 100 && so_far < 100, "it does not end");
             sim.tick(1);
         }
@@ -241,18 +240,16 @@ mod tests {
         for name in ["start", "stop", "clear", "halt", "reset_n"] {
             sim.set(name, (name == "reset_n").into());
         }
-        let number = |name: &str| MODES.iter().position(|m| *m == name).unwrap();
         for steps in [1, 3] {
             for (slots, left) in (1..=32).flat_map(|slots| (1..=16).map(move |left| (slots, left))) {
                 let lengths = [
-                    ("element", slots),
-                    ("drain", PAUSES.drain),
-                    ("particle", left),
-                    ("settle", PAUSES.settle),
+                    (Mode::Element, slots),
+                    (Mode::Drain, PAUSES.drain),
+                    (Mode::Particle, left),
+                    (Mode::Settle, PAUSES.settle),
                 ];
-                let step = lengths.map(|(name, clocks)| (number(name), clocks));
-                let mut expected = step.repeat(steps as usize);
-                expected.push((number("finish"), PAUSES.finish));
+                let mut expected = lengths.repeat(steps as usize);
+                expected.push((Mode::Finish, PAUSES.finish));
                 assert_eq!(run(&mut sim, steps, slots, left), expected);
                 let cycles = steps * (slots + PAUSES.drain + left + PAUSES.settle);
                 assert_eq!((sim.get("cycle_count"), sim.get("steps_done")), (cycles.into(), steps.into()));

@@ -24,9 +24,9 @@ pub enum NoClock {
     /// It is no report.
     #[error("{file}: {reason}")]
     Malformed {
-        /// Which file.
+        /// The path of the file.
         file: String,
-        /// Why.
+        /// What was wrong with it.
         reason: String,
     },
     /// Its design was not routed.

@@ -6,7 +6,7 @@ pub enum TargetError {
     /// Neither a built-in target nor a folder.
     #[error("unknown target `{name}`; one of {known}, or a folder with a target.toml")]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// What there is.
         known: String,
@@ -14,9 +14,9 @@ pub enum TargetError {
     /// A file cannot be read.
     #[error("{file}: {source}")]
     File {
-        /// Which.
+        /// The path of the file.
         file: String,
-        /// Why.
+        /// What the system says.
         source: std::io::Error,
     },
     /// A `target.toml` that is not one: its form, an unknown key, a missing one, a wrong type.
@@ -24,7 +24,7 @@ pub enum TargetError {
     Toml {
         /// Which, with the line.
         file: String,
-        /// Why.
+        /// What was wrong with it.
         reason: String,
     },
     /// A key with a value that it cannot have.
@@ -34,7 +34,7 @@ pub enum TargetError {
         file: String,
         /// Which, with its table.
         key: String,
-        /// Why.
+        /// What was wrong with it.
         reason: String,
     },
 }

@@ -59,7 +59,7 @@ pub struct Row {
     pub clock_mhz: Option<f64>,
     /// Whether the time means something.
     pub valid: bool,
-    /// Why not.
+    /// Why a row is not valid.
     pub note: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub enum BoardError {
          use --profile {found} --inverse {found_inverse}, or load the other bitstream"
     )]
     Profile {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// Its profile.
         found: Profile,
@@ -36,9 +36,9 @@ pub enum BoardError {
         config.modules_text()
     )]
     TooLarge {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it holds.
+        /// The engine it holds.
         config: Config,
         /// Of the scene's largest part.
         particles: u32,
@@ -51,15 +51,15 @@ pub enum BoardError {
         config.modules_text()
     )]
     OtherPlan {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it holds.
+        /// The engine it holds.
         config: Config,
     },
     /// What arrived is not what was sent.
     #[error("{doing}: what {device} took or gave is not what was sent or received; the link is damaged")]
     Damaged {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// What was going on.
         doing: String,
@@ -67,7 +67,7 @@ pub enum BoardError {
     /// A command that was taken more than once.
     #[error("{device} took a command {times} times that was given once; its state is unknown: load again")]
     Repeated {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// How often.
         times: u32,
@@ -75,7 +75,7 @@ pub enum BoardError {
     /// The engine does not come to an end.
     #[error("{device} is still busy {doing} after {waited} clocks, where {expected} were expected; reset it")]
     Busy {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// What it was to do.
         doing: &'static str,
@@ -90,7 +90,7 @@ pub enum BoardError {
          vfio:ADDRESS, with the board bound to vfio-pci)"
     )]
     NoInterrupt {
-        /// Which device.
+        /// The name of the device.
         device: String,
     },
     /// The engine is done, but did not say so.
@@ -99,17 +99,17 @@ pub enum BoardError {
          or use --completion poll"
     )]
     LostInterrupt {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it did.
+        /// What it was doing.
         doing: &'static str,
     },
     /// Another number of steps than asked for.
     #[error("{device} took {done} steps instead of {asked}")]
     Steps {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it did.
+        /// Steps it took.
         done: u32,
         /// What it was told.
         asked: u32,

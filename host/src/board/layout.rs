@@ -1,8 +1,11 @@
 //! Where an image is on a board: which module has which particle, and which slot has which edge.
 
 use nendo_model::{
-    contract::image::{Edge, Image, Particle},
-    plan::schedule::{Schedule, Slot},
+    contract::{
+        image::{Edge, Image, Particle},
+        words::Slot,
+    },
+    plan::schedule::{self, Schedule},
 };
 use std::sync::Arc;
 
@@ -57,54 +60,41 @@ impl Layout {
         own.chain(std::iter::repeat(Particle::default())).take(self.schedule.particles as usize).collect()
     }
 
-    /// The slots of a module as the map's fields; a module without a group has empty ones.
-    pub(super) fn slots_of(&self, image: &Image, module: u32) -> Vec<Vec<i64>> {
-        let bubbles = vec![Slot::default(); self.schedule.slots() as usize];
-        let slots = self.schedule.modules.get(module as usize).unwrap_or(&bubbles);
-        let word = |slot: &Slot| {
-            let edge = slot.edge.map(|k| image.edges[k as usize]);
-            let owned = slot.edge.zip(edge).map(|(k, e)| self.schedule.partition.owned(k, [e.start, e.end]));
-            let (module, other) = owned.map_or((0, 0), |o| o.other);
-            let Edge { u, class, .. } = edge.unwrap_or_default();
-            vec![
-                u.into(),
-                class.into(),
-                other.into(),
-                slot.advance.into(),
-                owned.is_some_and(|o| o.reversed).into(),
-                slot.last.into(),
-                owned.is_some().into(),
-                slot.moves.into(),
-                module.into(),
-            ]
+    /// The slots of a module; one without a group has empty ones.
+    pub(super) fn slots_of(&self, image: &Image, module: u32) -> Vec<Slot> {
+        let bubbles = vec![schedule::Slot::default(); self.schedule.slots() as usize];
+        let planned = self.schedule.modules.get(module as usize).unwrap_or(&bubbles);
+        let slot = |planned: &schedule::Slot| {
+            let schedule::Slot { edge, advance, last, moves } = *planned;
+            let empty = Slot { advance, last, moves, ..Slot::default() };
+            let Some(number) = edge else { return empty };
+            let Edge { u, class, start, end } = image.edges[number as usize];
+            let owned = self.schedule.partition.owned(number, [start, end]);
+            let (module, other) = owned.other;
+            Slot { u, class, other, module, reversed: owned.reversed, present: true, ..empty }
         };
-        slots.iter().map(word).collect()
+        planned.iter().map(slot).collect()
     }
 
     /// The image's edges from the slots of all modules. A number that no particle has comes out as one.
-    pub(super) fn edges(&self, found: &[Vec<Vec<i64>>]) -> Vec<Edge> {
+    pub(super) fn edges(&self, found: &[Vec<Slot>]) -> Vec<Edge> {
         let groups = &self.schedule.partition.groups;
-        let particle = |module: i64, rank: i64| {
+        let particle = |module: u32, rank: i64| {
             let group = groups.get(module as usize);
-            group.and_then(|g| g.get(rank as usize)).copied().unwrap_or(u32::MAX)
+            group.and_then(|g| g.get(usize::try_from(rank).ok()?)).copied().unwrap_or(u32::MAX)
         };
         let mut edges = vec![Edge::default(); self.edges];
-        for (module, (slots, words)) in (0..).zip(self.schedule.modules.iter().zip(found)) {
+        for (module, (planned, slots)) in (0..).zip(self.schedule.modules.iter().zip(found)) {
             let mut rank = -1;
-            for (slot, word) in slots.iter().zip(words) {
-                // As in `slots_of`; with one module there is no number of it.
-                let [u, class, other, advance, reversed, _last, present, _moves, of @ ..] = word.as_slice()
-                else {
-                    continue;
-                };
-                rank += advance;
-                let Some(edge) = slot.edge.filter(|_| *present == 1) else { continue };
-                let mut ends = [particle(module, rank), particle(of.first().copied().unwrap_or(0), *other)];
-                if *reversed == 1 {
+            for (planned, slot) in planned.iter().zip(slots) {
+                rank += i64::from(slot.advance);
+                let Some(edge) = planned.edge.filter(|_| slot.present) else { continue };
+                let mut ends = [particle(module, rank), particle(slot.module, slot.other.into())];
+                if slot.reversed {
                     ends.reverse();
                 }
                 let [start, end] = ends;
-                edges[edge as usize] = Edge { u: *u as i32, class: *class as u8, start, end };
+                edges[edge as usize] = Edge { u: slot.u, class: slot.class, start, end };
             }
         }
         edges

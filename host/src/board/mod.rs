@@ -5,6 +5,7 @@
 
 mod completion;
 mod error;
+mod items;
 mod layout;
 mod link;
 
@@ -18,9 +19,13 @@ use nendo_model::{
     contract::{
         config::Config,
         image::{Edge, Image, Particle, Write},
-        map::{Map, Reg, Win, Window, command_word},
-        numbers::{Constant, Inverse, Profile},
+        map::{Map, Reg},
+        numbers::{Inverse, Profile},
         overflow::Overflow,
+        words::{
+            Command, Display, ElementDamper, ElementExtension, ElementRate, External, Force, Item, MassTable,
+            Position, RegisterWord, Status, TableEntry, Velocity,
+        },
     },
     plan::{cycles::Depths, loaded::Loaded, schedule::Schedule},
 };
@@ -50,33 +55,6 @@ pub struct Board<D: Device> {
     /// Steps it was last told to take.
     asked: u32,
     completion: Completion,
-}
-
-const START: u32 = 1;
-const STOP: u32 = 2;
-const CLEAR: u32 = 4;
-const BUSY: u32 = 1;
-
-/// Words moved between two looks at the sums.
-const BLOCK: usize = 4096;
-
-fn three(values: &[i64]) -> [i32; 3] {
-    [values[0] as i32, values[1] as i32, values[2] as i32]
-}
-
-fn entry(constant: Constant) -> i64 {
-    i64::from(constant.shift) << 16 | i64::from(constant.mantissa as u16)
-}
-
-/// The words of items of a window, from an item on.
-fn words_of(window: &Window, items: impl Iterator<Item = Vec<i64>>) -> Vec<u32> {
-    let stride = window.stride as usize;
-    let mut words = Vec::new();
-    for item in items {
-        words.extend(window.pack(&item));
-        words.resize(words.len().next_multiple_of(stride), 0);
-    }
-    words
 }
 
 /// The configuration of a device, which it must say twice: before the map is known to be ours there are no sums
@@ -175,10 +153,9 @@ impl<D: Device> Board<D> {
     }
 
     /// Gives a command, and makes sure that it was taken once.
-    fn command(&mut self, bits: u32) -> Result<(), BoardError> {
+    fn command(&mut self, command: Command) -> Result<(), BoardError> {
         for _ in 0..link::ATTEMPTS {
-            let sent =
-                self.link.writing("giving a command", |link| link.set(Reg::Command, command_word(bits)));
+            let sent = self.link.writing("giving a command", |link| link.set(Reg::Command, command.word()));
             // Unless all is well, the count of commands tells what happened.
             match &sent {
                 Ok(()) | Err(BoardError::Damaged { .. }) => {}
@@ -201,57 +178,13 @@ impl<D: Device> Board<D> {
         Err(BoardError::Damaged { device: self.name(), doing: "giving a command".to_owned() })
     }
 
-    /// Writes items of a window of a module, from an item on.
-    pub(crate) fn store(
-        &mut self,
-        window: Win,
-        (module, item): (u32, u32),
-        items: impl Iterator<Item = Vec<i64>>,
-    ) -> Result<(), BoardError> {
-        let window = self.map.window(window);
-        let words = words_of(window, items);
-        let doing = format!("writing to {}", window.name.name());
-        for (block, at) in words.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-            let address = self.map.address(window, module, item, at);
-            self.link.writing(&doing, |link| link.write_block(address, block))?;
-        }
-        Ok(())
-    }
-
-    /// Reads the first items of a window of a module.
-    pub(crate) fn fetch(
-        &mut self,
-        window: Win,
-        module: u32,
-        items: u32,
-    ) -> Result<Vec<Vec<i64>>, BoardError> {
-        let window = self.map.window(window);
-        let stride = window.stride as usize;
-        let mut words = vec![0; items as usize * stride];
-        let doing = format!("reading from {}", window.name.name());
-        for (block, at) in words.chunks_mut(BLOCK).zip((0..).step_by(BLOCK)) {
-            let address = self.map.address(window, module, 0, at);
-            self.link.reading(&doing, |link| link.read_block(address, block))?;
-        }
-        Ok(words.chunks(stride).map(|item| window.unpack(item)).collect())
-    }
-
-    /// A window's items of all particles, in the order of the image.
-    pub(crate) fn all(&mut self, window: Win) -> Result<Vec<Vec<i64>>, BoardError> {
-        let mut found = Vec::new();
-        for (module, particles) in self.layout.particles_in_modules() {
-            found.push(self.fetch(window, module, particles)?);
-        }
-        Ok(self.layout.in_order(found))
-    }
-
     /// Stops what may be running and empties the force memories.
     pub(crate) fn halt_and_clear(&mut self) -> Result<(), BoardError> {
         if self.is_busy()? {
             self.stop()?;
         }
         self.set_registers(&[(Reg::Halt, 0)])?;
-        self.command(CLEAR)?;
+        self.command(Command { clear: true, ..Command::default() })?;
         self.poll(self.map.config.particles, "clearing the force memories")
     }
 
@@ -288,36 +221,32 @@ impl<D: Device> Board<D> {
     fn load_once(&mut self, image: &Image, layout: &Layout) -> Result<(), BoardError> {
         self.halt_and_clear()?;
         let k = &image.constants;
-        let table = |of: fn(&nendo_model::contract::image::ElementConstants) -> Constant| {
-            k.elements.iter().map(move |e| vec![entry(of(e))])
-        };
-        self.store(Win::ElementExtension, (0, 0), table(|e| e.extension))?;
-        self.store(Win::ElementRate, (0, 0), table(|e| e.rate))?;
-        self.store(Win::ElementDamper, (0, 0), table(|e| e.damper))?;
-        self.store(Win::MassTable, (0, 0), k.inverse_mass.iter().map(|m| vec![entry(*m)]))?;
-        let of = |three: [i32; 3]| three.map(i64::from).to_vec();
+        self.store((0, 0), k.elements.iter().map(|e| ElementExtension { a_or_k: e.extension.into() }))?;
+        self.store((0, 0), k.elements.iter().map(|e| ElementRate { b_or_c: e.rate.into() }))?;
+        self.store((0, 0), k.elements.iter().map(|e| ElementDamper { c2_or_d: e.damper.into() }))?;
+        self.store((0, 0), k.inverse_mass.iter().map(|&m| MassTable { inverse_mass: m.into() }))?;
         for module in 0..self.map.config.modules as u32 {
             let particles = layout.particles_of(image, module);
-            self.store(Win::Position, (module, 0), particles.iter().map(|p| of(p.x)))?;
-            self.store(Win::Velocity, (module, 0), particles.iter().map(|p| of(p.v)))?;
-            self.store(Win::External, (module, 0), particles.iter().map(|p| external(p.force, p.class)))?;
-            self.store(Win::Edge, (module, 0), layout.slots_of(image, module).into_iter())?;
+            self.store((module, 0), particles.iter().map(|p| Position::from(p.x)))?;
+            self.store((module, 0), particles.iter().map(|p| Velocity::from(p.v)))?;
+            self.store((module, 0), particles.iter().map(|p| External::new(p.force, p.class)))?;
+            self.store((module, 0), layout.slots_of(image, module))?;
         }
         self.set_registers(&[
             (Reg::Particles, layout.schedule().particles),
             (Reg::Slots, layout.schedule().slots()),
-            (Reg::Left, layout.schedule().left),
+            (Reg::TailClocks, layout.schedule().left),
             (Reg::PositionShift, k.position_shift),
             (Reg::ExtensionShift, k.extension_shift),
             (Reg::ForceLimit, k.force_limit as u32),
-            (Reg::StepConstant, entry(k.step) as u32),
+            (Reg::StepConstant, TableEntry::from(k.step).bits()),
             (Reg::Overflow, u32::MAX),
         ])
     }
 
     /// Whether the engine is computing.
     pub fn is_busy(&mut self) -> Result<bool, BoardError> {
-        Ok(self.register(Reg::Status)? & BUSY != 0)
+        Ok(Status::from_bits(self.register(Reg::Status)?).busy)
     }
 
     fn clocks(&self, steps: u32) -> u64 {
@@ -332,7 +261,7 @@ impl<D: Device> Board<D> {
     /// Computes the elements of the next step and stops before its particles are moved.
     pub fn run_elements(&mut self) -> Result<(), BoardError> {
         self.set_registers(&[(Reg::Halt, 1), (Reg::Steps, 1)])?;
-        self.command(START)?;
+        self.command(Command { start: true, ..Command::default() })?;
         self.wait(self.layout.schedule().slots().into(), "computing elements")?;
         self.set_registers(&[(Reg::Halt, 0)])
     }
@@ -350,7 +279,7 @@ impl<D: Device> Board<D> {
     pub fn start(&mut self, steps: u32) -> Result<(), BoardError> {
         self.set_registers(&[(Reg::Steps, steps)])?;
         self.asked = steps;
-        self.command(START)
+        self.command(Command { start: true, ..Command::default() })
     }
 
     /// Waits for the steps that were started; returns the clocks they took.
@@ -365,7 +294,7 @@ impl<D: Device> Board<D> {
 
     /// Ends a run after the step it is in; returns the steps it took.
     pub fn stop(&mut self) -> Result<u32, BoardError> {
-        self.command(STOP)?;
+        self.command(Command { stop: true, ..Command::default() })?;
         // Polled: it may have ended before. What is running may have been loaded by somebody else.
         let Config { particles, edges, .. } = self.map.config;
         self.poll(self.clocks(1).max(particles + edges), "stopping")?;
@@ -390,26 +319,24 @@ impl<D: Device> Board<D> {
     pub fn write_particle(&mut self, particle: u32, class: u8, write: Write) -> Result<(), BoardError> {
         match write {
             Write::Force(force) => self.set_force(particle, force, class),
-            Write::Velocity(v) => {
-                self.store(Win::Velocity, self.layout.place(particle), once(v.map(i64::from).to_vec()))
-            }
+            Write::Velocity(v) => self.store(self.layout.place(particle), once(Velocity::from(v))),
         }
     }
 
     /// Sets the external force on a particle of a mass class; also while the engine is running.
     pub fn set_force(&mut self, particle: u32, force: [i32; 3], class: u8) -> Result<(), BoardError> {
-        self.store(Win::External, self.layout.place(particle), once(external(force, class)))
+        self.store(self.layout.place(particle), once(External::new(force, class)))
     }
 
     /// Position operands of a few particles, each of one step; also while the engine is running.
     pub fn points(&mut self, particles: &[u32]) -> Result<Vec<[i32; 3]>, BoardError> {
-        let window = self.map.window(Win::Display);
+        let window = self.map.window(Display::WINDOW);
         self.link.reading("reading points", |link| {
             let point = |&particle: &u32| {
                 let mut words = [0; 2];
                 let (module, item) = self.layout.place(particle);
                 link.read_block(self.map.address(window, module, item, 0), &mut words)?;
-                Ok(three(&window.unpack(&words)))
+                Ok(self.map.unpack::<Display>(&words).into())
             };
             particles.iter().map(point).collect()
         })
@@ -417,15 +344,15 @@ impl<D: Device> Board<D> {
 
     /// Position operands of all particles for display; also while the engine is running.
     pub fn display(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
-        Ok(self.all(Win::Display)?.iter().map(|p| three(p)).collect())
+        Ok(self.all::<Display>()?.into_iter().map(Into::into).collect())
     }
 
     /// Position and velocity of every particle.
     pub fn motion(&mut self) -> Result<Vec<Particle>, BoardError> {
-        let (x, v) = (self.all(Win::Position)?, self.all(Win::Velocity)?);
+        let (x, v) = (self.all::<Position>()?, self.all::<Velocity>()?);
         let particle =
-            |(x, v): (&Vec<i64>, &Vec<i64>)| Particle { x: three(x), v: three(v), ..Particle::default() };
-        Ok(x.iter().zip(&v).map(particle).collect())
+            |(x, v): (Position, Velocity)| Particle { x: x.into(), v: v.into(), ..Particle::default() };
+        Ok(x.into_iter().zip(v).map(particle).collect())
     }
 
     /// The edges.
@@ -433,27 +360,22 @@ impl<D: Device> Board<D> {
         let (modules, slots) = (self.layout.schedule().modules.len() as u32, self.layout.schedule().slots());
         let mut found = Vec::new();
         for module in 0..modules {
-            found.push(self.fetch(Win::Edge, module, slots)?);
+            found.push(self.fetch(module, slots)?);
         }
         Ok(self.layout.edges(&found))
     }
 
     /// Sum of the forces of the elements on each particle.
     pub fn forces(&mut self) -> Result<Vec<[i32; 3]>, BoardError> {
-        Ok(self.all(Win::Force)?.iter().map(|f| three(f)).collect())
+        Ok(self.all::<Force>()?.into_iter().map(Into::into).collect())
     }
 
     /// Every memory word in use.
     pub fn memories(&mut self) -> Result<Memories, BoardError> {
         let mut particles = self.motion()?;
-        for (particle, external) in particles.iter_mut().zip(self.all(Win::External)?) {
-            particle.force = three(&external);
-            particle.class = external[3] as u8;
+        for (particle, external) in particles.iter_mut().zip(self.all::<External>()?) {
+            (particle.force, particle.class) = (external.force(), external.mass_class);
         }
         Ok(Memories { particles, edges: self.edges()?, forces: self.forces()?, display: self.display()? })
     }
-}
-
-fn external([x, y, z]: [i32; 3], class: u8) -> Vec<i64> {
-    vec![x.into(), y.into(), z.into(), class.into()]
 }

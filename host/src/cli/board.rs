@@ -45,7 +45,7 @@ pub(super) struct DeviceArg {
 
 impl DeviceArg {
     fn open(&self) -> anyhow::Result<Board<Box<dyn Device>>> {
-        // What is made to measure gets the seed's minimal set.
+        // What is made to measure gets the papers' minimal set.
         Ok(Board::open(self.device.open(&Making { config: &self.hardware.standard(), threads: 1 })?)?)
     }
 }

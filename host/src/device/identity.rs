@@ -4,7 +4,7 @@ use super::DeviceError;
 use nendo_model::contract::{
     config::Config,
     map::{self, Reg},
-    numbers::{Inverse, Profile},
+    words::{Configuration, RegisterWord},
 };
 
 /// Why what answers is not an engine this program can use.
@@ -13,9 +13,9 @@ pub enum IdentityError {
     /// Something else answers at this address.
     #[error("{device} is no nendo engine: it reads {found:#010x} instead of {:#010x}", map::MAGIC)]
     Magic {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it reads.
+        /// The word it reads there.
         found: u32,
     },
     /// Another version of the map.
@@ -25,7 +25,7 @@ pub enum IdentityError {
         if *found < map::VERSION { "bitstream" } else { "program" }
     )]
     Version {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// Its version.
         found: u32,
@@ -33,9 +33,9 @@ pub enum IdentityError {
     /// A profile or inverse form this program does not know.
     #[error("{device} has a configuration this program does not know ({found:#x})")]
     Unknown {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it reads.
+        /// The word it reads there.
         found: u32,
     },
     /// Memories that no engine has.
@@ -43,11 +43,11 @@ pub enum IdentityError {
         "{device} claims to hold {particles} particles and {edges} edges in a module, which no engine does"
     )]
     Capacity {
-        /// Which device.
+        /// The name of the device.
         device: String,
-        /// What it claims.
+        /// Particles it says a module holds.
         particles: u64,
-        /// What it claims.
+        /// Edges it says a module holds.
         edges: u64,
     },
     /// The hash does not belong to what the device says of itself.
@@ -56,7 +56,7 @@ pub enum IdentityError {
          was made by another version of nendo; rebuild it"
     )]
     Hash {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// Its hash.
         found: u64,
@@ -83,11 +83,11 @@ pub fn identify(
         return Err(IdentityError::Version { device, found }.into());
     }
     let found = read(Reg::Configuration)?;
-    let profile = Profile::ALL.get((found & 15) as usize).copied();
-    let inverse = Inverse::ALL.get((found >> 4 & 15) as usize).copied();
-    let modules = u64::from(found >> 8);
-    let known = (1..=Config::MAX_MODULES).contains(&modules);
-    let (Some(profile), Some(inverse), true) = (profile, inverse, known) else {
+    let said = Configuration::from_bits(found);
+    let modules = u64::from(said.modules);
+    // Nothing else may be in the word.
+    let known = (1..=Config::MAX_MODULES).contains(&modules) && said.bits() == found;
+    let (Some(profile), Some(inverse), true) = (said.profile, said.inverse, known) else {
         return Err(IdentityError::Unknown { device, found }.into());
     };
     let (particles, edges) = (u64::from(read(Reg::MaxParticles)?), u64::from(read(Reg::MaxEdges)?));

@@ -25,7 +25,7 @@ pub enum DeviceError {
     /// The engine refused the access.
     #[error("the engine refused to {} {address:#x}", if *write { "write" } else { "read" })]
     Refused {
-        /// Where.
+        /// The byte address.
         address: u32,
         /// Whether it was a write.
         write: bool,
@@ -33,7 +33,7 @@ pub enum DeviceError {
     /// No answer in time.
     #[error("no answer from {device} while {doing}")]
     Timeout {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// What was going on.
         doing: String,
@@ -43,13 +43,13 @@ pub enum DeviceError {
         "the link to {device} is lost: it reads all ones. Is the board still powered, and its bitstream loaded?"
     )]
     LinkLost {
-        /// Which device.
+        /// The name of the device.
         device: String,
     },
     /// An address outside the device, or not a multiple of four.
     #[error("address {address:#x} is outside {device} ({size:#x} bytes) or not a multiple of 4")]
     Address {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// The address.
         address: u32,

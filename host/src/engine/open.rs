@@ -56,7 +56,7 @@ impl EngineKind {
 /// How an engine is made.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Which engine.
+    /// The kind of engine.
     pub kind: EngineKind,
     /// Number contract of the fixed-point engines.
     pub profile: Profile,
@@ -92,11 +92,11 @@ pub enum OpenError {
     /// A board that has another number of modules.
     #[error("{device} has {found} modules, not {asked}: leave --modules out, or load the other bitstream")]
     Modules {
-        /// Which device.
+        /// The name of the device.
         device: String,
         /// What it has.
         found: u64,
-        /// What was asked for.
+        /// Modules asked for.
         asked: usize,
     },
 }

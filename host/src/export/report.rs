@@ -64,7 +64,7 @@ impl Report {
         self
     }
 
-    /// The file.
+    /// The page as one HTML file.
     pub fn finish(&self) -> String {
         format!("{}</html>\n", self.html)
     }

@@ -61,15 +61,15 @@ pub enum SynthError {
     Output {
         /// What cannot be read.
         what: String,
-        /// Why.
+        /// What was wrong with it.
         reason: String,
     },
     /// A file.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// What the system says.
         source: std::io::Error,
     },
     /// This flow does not make this target.
@@ -88,7 +88,7 @@ pub struct Job<'a> {
     pub target: &'a Target,
     /// By which tools.
     pub flow: Flow,
-    /// Which engine.
+    /// The configuration of the engine.
     pub config: &'a Config,
     /// Where files go.
     pub folder: &'a Path,

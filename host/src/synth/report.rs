@@ -30,7 +30,7 @@ pub struct Report {
     pub edges: u64,
     /// What tells configurations apart.
     pub config_hash: String,
-    /// What was done.
+    /// The stages, in the order they were run.
     pub stages: Vec<Stage>,
     /// Flip-flops of the netlist.
     pub ff: Option<u64>,

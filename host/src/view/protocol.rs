@@ -43,7 +43,7 @@ pub enum Command {
     Pause {},
     /// Stop, and take some steps.
     Step {
-        /// How many.
+        /// Steps to take.
         steps: u64,
     },
     /// How fast to go.
@@ -64,12 +64,12 @@ pub enum Command {
     },
     /// What to colour by.
     Color {
-        /// This.
+        /// What particles are coloured by.
         by: Color,
     },
     /// Pull a particle, and no other.
     Pull {
-        /// Which one.
+        /// The number of the particle.
         particle: u32,
         /// In newtons.
         force: [f64; 3],
@@ -121,7 +121,7 @@ pub struct SceneHeader<'a> {
     pub engines: &'a [EngineKind],
     /// Whether a number contract applies.
     pub fixed_point: bool,
-    /// Which one.
+    /// The number contract.
     pub profile: Profile,
     /// Those there are to choose.
     pub profiles: [Profile; 3],

@@ -41,7 +41,7 @@ impl Config {
     /// The most edges a map has room for.
     pub const MAX_EDGES: u64 = 1 << 20;
 
-    /// The seed's minimal set: 1024 particles and five times as many edges.
+    /// The papers' minimal set ([H05] 2.3.2): 1024 particles and five times as many edges.
     pub const fn minimal(profile: Profile, inverse: Inverse) -> Self {
         Self { profile, inverse, modules: 1, particles: BLOCK_WORDS, edges: 5 * BLOCK_WORDS, clock_khz: 0 }
     }
@@ -51,6 +51,11 @@ impl Config {
         let (particles, edges) =
             (particles.next_multiple_of(BLOCK_WORDS), edges.next_multiple_of(BLOCK_WORDS));
         Self { particles, edges, ..self }
+    }
+
+    /// Bits that tell the modules apart; none if there is one.
+    pub fn module_bits(&self) -> u32 {
+        self.modules.next_power_of_two().ilog2()
     }
 
     /// Its modules and what each holds, for people.

@@ -62,7 +62,7 @@ pub enum ScalingError {
     /// An exponent beyond the shifters.
     #[error("scaling.{key} = {value}: profile {profile} allows 0 to {max}")]
     Exponent {
-        /// Which one.
+        /// The key in `[scaling]`.
         key: &'static str,
         /// What the scene asks for.
         value: u32,

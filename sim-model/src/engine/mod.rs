@@ -47,7 +47,7 @@ pub enum EngineError {
     /// Something this kind of engine does not have.
     #[error("this engine has no {what}: choose {instead}")]
     Unsupported {
-        /// What was asked for.
+        /// What it does not have.
         what: &'static str,
         /// Which engines have it.
         instead: &'static str,

@@ -31,7 +31,7 @@ pub enum Kind {
 /// How an engine is made.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which engine.
+    /// The kind of engine.
     pub kind: Kind,
     /// Number contract of the model.
     pub profile: Profile,

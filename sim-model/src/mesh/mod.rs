@@ -59,7 +59,7 @@ pub enum MeshError {
     OutOfRange {
         /// "edge", "tetrahedron" or "triangle".
         kind: &'static str,
-        /// Which one.
+        /// Its number in the list, from 0.
         item: usize,
         /// The index it names.
         index: u64,
@@ -69,13 +69,13 @@ pub enum MeshError {
     /// A coordinate that is not a finite number.
     #[error("particle {particle} has a coordinate that is not a finite number")]
     NonFinite {
-        /// Which particle.
+        /// The number of the particle in the scene.
         particle: usize,
     },
     /// Both ends the same, or in the same place.
     #[error("edge {edge} ({start} to {end}) has length zero")]
     ZeroLength {
-        /// Which edge.
+        /// The number of the edge in the scene.
         edge: usize,
         /// Its start particle.
         start: u32,
@@ -97,7 +97,7 @@ pub enum MeshError {
     /// A particle that no edge touches.
     #[error("particle {particle} is isolated: no edge touches it")]
     Isolated {
-        /// Which particle.
+        /// The number of the particle in the scene.
         particle: usize,
     },
 }

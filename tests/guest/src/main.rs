@@ -24,7 +24,7 @@ use nendo_host::{
 use nendo_model::{
     contract::{
         image::Image,
-        map::{Map, Win},
+        map::{Map, WindowName},
     },
     scene::Scene,
 };
@@ -243,7 +243,7 @@ fn median_us(mut access: impl FnMut() -> Result<(), nendo_host::device::DeviceEr
 
 /// Words per second to and from a memory of the engine. The sums are taken up again afterwards.
 fn rates(board: &mut Board<Pci>) -> anyhow::Result<(f64, f64)> {
-    let base = Map::new(board.config()).window(Win::Edge).base;
+    let base = Map::new(board.config()).window(WindowName::Edge).base;
     let mut words = vec![0; 2048];
     let device = board.device();
     let started = Instant::now();

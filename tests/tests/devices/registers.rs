@@ -10,8 +10,9 @@ use nendo_host::{
 use nendo_model::{
     contract::{
         config::Config,
-        map::{Access, Map, Reg, Way, command_word},
+        map::{Access, Direction, Map, Reg},
         numbers::{Inverse, Profile},
+        words::Command,
     },
     testing::{images_of, runner, sample},
     twin::engine::Model,
@@ -74,23 +75,25 @@ fn answers_alike(config: Config) {
     // Both begin with what a user has put there: memories of a board are not cleared by power-on.
     let image = sample(images_of(Profile::Wide, Inverse::Table, false), &mut runner);
     for device in [&mut hardware as &mut dyn Device, &mut model] {
-        for window in map.windows.iter().filter(|w| w.way != Way::ReadOnly) {
+        for window in map.windows.iter().filter(|w| w.direction != Direction::ReadOnly) {
             let zeros = vec![0; (window.items * window.stride) as usize];
             (0..window.modules)
                 .for_each(|m| device.write_block(window.base + m * map.module_span, &zeros).unwrap());
         }
-        device.write(Reg::Command.address(), command_word(4)).unwrap();
+        device.write(Reg::Command.address(), Command { clear: true, ..Command::default() }.word()).unwrap();
         device.pause(2000);
         Board::open(device).unwrap().load(&image).unwrap();
     }
     // Opening and loading took different numbers of looks at the status: the sums of reads start anew.
-    let sums = |d: &mut dyn Device| (d.read(0x80).unwrap(), d.read(0x84).unwrap());
+    let sums =
+        |d: &mut dyn Device| [Reg::WriteSumLow, Reg::WriteSumHigh].map(|r| d.read(r.address()).unwrap());
     assert_eq!(sums(&mut hardware), sums(&mut model));
     let mut accesses = 0;
     for round in 0..60 {
         for (k, op) in sample(ops(&map), &mut runner).iter().enumerate() {
             let (found, expected) = (perform(&mut hardware, op), perform(&mut model, op));
-            let read_sum = matches!(op, Op::Read(a) if (0x88..0x90).contains(a));
+            let read_sums = [Reg::ReadSumLow, Reg::ReadSumHigh].map(Reg::address);
+            let read_sum = matches!(op, Op::Read(a) if read_sums.contains(&(a & !3)));
             assert!(
                 read_sum || found == expected,
                 "round {round}, access {k}, {op:x?}: {found:x?}, {expected:x?}"

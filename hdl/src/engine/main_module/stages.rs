@@ -30,6 +30,8 @@ pub struct Stages {
     pub force: u32,
     /// Its new extension is written.
     pub extension: u32,
+    /// Its edge's overflow flags are there.
+    pub(super) flags: u32,
     /// The forces of the particle that moves with it are at MPM: the odd memory gives its part a clock after the even one.
     pub(super) sums: u32,
     /// That particle is read.
@@ -57,6 +59,7 @@ impl Stages {
             add,
             force: add + LOOP,
             extension: element + latency.u_next,
+            flags: element + latency.overflow,
             sums,
             read: sums + mpm::state_stage(config.profile) - READ_LATENCY,
             particle: sums + mpm(config.profile).latency("overflow"),

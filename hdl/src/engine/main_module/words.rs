@@ -1,28 +1,15 @@
 //! The words of a main module's memories, and their parts.
 
-use crate::circuit::{Build, Net};
-use nendo_model::contract::{
-    map::{Map, Win},
-    numbers::State,
+use super::particles::Stored;
+use crate::{
+    blocks::parts::in_memory,
+    circuit::{Build, Net},
 };
-
-/// The fields of a memory word, in the map's order.
-pub(super) fn fields(b: &mut Build, map: &Map, window: Win, word: &Net) -> Vec<Net> {
-    let window = map.window(window);
-    (0..window.fields.len()).map(|k| b.slice(word, window.memory_low(k), window.fields[k].bits)).collect()
-}
-
-/// A field of a slot's word.
-pub(super) fn slot_field(b: &mut Build, map: &Map, word: &Net, name: &str) -> Net {
-    let window = map.window(Win::Edge);
-    let k = window.fields.iter().position(|f| f.name == name).unwrap_or_else(|| panic!("no field {name}"));
-    b.slice(word, window.memory_low(k), window.fields[k].bits)
-}
-
-/// The first three.
-pub(super) fn three(nets: &[Net]) -> [Net; 3] {
-    std::array::from_fn(|k| nets[k].clone())
-}
+use nendo_model::contract::{
+    config::Config,
+    numbers::State,
+    words::{Position, Velocity},
+};
 
 /// Three parts of a word, the first lowest.
 pub(super) fn thirds(b: &mut Build, word: &Net) -> [Net; 3] {
@@ -36,16 +23,22 @@ pub(super) fn joined(b: &mut Build, [x, y, z]: &[Net; 3]) -> Net {
 }
 
 /// The operands of a stored vector.
-pub(super) fn cut(b: &mut Build, map: &Map, window: Win, word: &Net, state: State) -> Net {
-    let stored = three(&fields(b, map, window, word));
+fn cut(b: &mut Build, stored: [Net; 3], state: State) -> Net {
     let parts = stored.map(|c| b.slice(&c, state.residual, state.operand_bits()));
     joined(b, &parts)
 }
 
+/// The operands of a stored position: what is displayed.
+pub(super) fn shown(b: &mut Build, config: &Config, word: &Net) -> Net {
+    let stored = Position::layout(config).map(in_memory(b, word)).into_array();
+    cut(b, stored, config.profile.numbers().x)
+}
+
 /// What an edge reads of a particle: position and velocity operands in one word.
-pub(super) fn operands(b: &mut Build, map: &Map, x: &Net, v: &Net) -> Net {
-    let n = map.config.profile.numbers();
-    let (x, v) = (cut(b, map, Win::Position, x, n.x), cut(b, map, Win::Velocity, v, n.v));
+pub(super) fn operands(b: &mut Build, config: &Config, Stored { x, v }: &Stored) -> Net {
+    let x = shown(b, config, x);
+    let stored = Velocity::layout(config).map(in_memory(b, v)).into_array();
+    let v = cut(b, stored, config.profile.numbers().v);
     b.concat(&[&v, &x])
 }
 

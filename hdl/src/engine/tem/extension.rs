@@ -5,7 +5,6 @@
 //!  force first:  u + l' (shifted into place) + D f    two additions; the step is the time unit
 //! ```
 
-use super::ConstantNets;
 use crate::{
     blocks::{
         arith::{shift_right, wrap},
@@ -13,7 +12,10 @@ use crate::{
     },
     circuit::{Build, Net},
 };
-use nendo_model::contract::numbers::{LawForm, Numbers};
+use nendo_model::contract::{
+    numbers::{LawForm, Numbers},
+    words::TableEntryParts,
+};
 
 /// The next extension and whether it fits.
 pub(super) struct Next {
@@ -27,13 +29,13 @@ pub(super) fn place(
     u: &Net,
     rate: &Net,
     second: &Net,
-    step: &ConstantNets,
+    step: &TableEntryParts<Net>,
     extension_shift: &Net,
 ) -> Next {
     b.comment("9: next extension");
     let sum = match n.law {
         LawForm::Rate => {
-            let increment = constant_times(b, "times_step", &step.mantissa, &step.shift, second, n.rounding);
+            let increment = constant_times(b, "times_step", step, second, n.rounding);
             let u = b.until(u, increment.stage().unwrap_or(0));
             b.add_signed(&u, &increment)
         }

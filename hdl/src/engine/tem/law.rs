@@ -5,7 +5,7 @@
 //!  force first:  f = -(K u + C l') (4 clocks), D f (3 clocks)
 //! ```
 
-use super::{ConstantNets, constant};
+use super::constant;
 use crate::{
     blocks::{
         arith::wrap,
@@ -13,7 +13,10 @@ use crate::{
     },
     circuit::{Build, Net},
 };
-use nendo_model::contract::numbers::{LawForm, Numbers};
+use nendo_model::contract::{
+    numbers::{LawForm, Numbers},
+    words::TableEntryParts,
+};
 
 /// What the law computes.
 pub(super) struct LawNets {
@@ -49,8 +52,8 @@ pub(super) fn place(
     }
 }
 
-fn times(b: &mut Build, n: &Numbers, name: &str, constant: &ConstantNets, operand: &Net) -> Net {
-    constant_times(b, name, &constant.mantissa, &constant.shift, operand, n.rounding)
+fn times(b: &mut Build, n: &Numbers, name: &str, constant: &TableEntryParts<Net>, operand: &Net) -> Net {
+    constant_times(b, name, constant, operand, n.rounding)
 }
 
 /// lv' = A u + B l', f = -c2 (l' - lv').

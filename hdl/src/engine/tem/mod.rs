@@ -27,19 +27,11 @@ use crate::{
 };
 use nendo_model::contract::{
     numbers::{Inverse, LawForm, Profile},
-    words::ENTRY_BITS,
+    words::TableEntryParts,
 };
-use std::rc::Rc;
 
 /// The three tables of element constants, by their place in the law.
 pub const TABLES: [&str; 3] = ["extension", "rate", "damper"];
-
-/// A constant as it comes out of a table: mantissa and shift.
-#[derive(Clone, Debug)]
-pub(crate) struct ConstantNets {
-    pub(crate) mantissa: Net,
-    pub(crate) shift: Net,
-}
 
 /// The overflow sources of TEM, in the order of the bits of `overflow`.
 pub const OVERFLOWS: [nendo_model::contract::overflow::Source; 5] = {
@@ -55,9 +47,7 @@ pub fn tem(profile: Profile, inverse: Inverse) -> Module {
     let n = profile.numbers();
     let mut b = Build::new("tem", format!("Three-element model: one edge per clock ({profile}, {inverse})."));
     let table = class_table::WritePort::inputs(&mut b, TABLES.len() as u32);
-    let step_mantissa = b.input("step_mantissa", 16);
-    let step_shift = b.input("step_shift", 5);
-    let step = ConstantNets { mantissa: step_mantissa, shift: step_shift };
+    let step = class_table::step_inputs(&mut b);
     let extension_shift = b.input("extension_shift", 4);
     let force_limit = b.input("force_limit", n.edge_force.bits);
     let x_start = b.pipe_inputs("x_start", n.x.operand_bits());
@@ -128,20 +118,9 @@ pub(crate) fn constant(
     class: &Net,
     which: usize,
     stage: u32,
-) -> ConstantNets {
-    let module = Rc::new(class_table::class_table());
+) -> TableEntryParts<Net> {
     let class = b.until(class, stage - class_table::LATENCY);
-    let name = format!("{}_constant", TABLES[which]);
-    let write = table.enable(b, which as u32);
-    let entry = b
-        .instance(
-            &name,
-            &module,
-            &[("write", &write), ("write_class", &table.class), ("d", &table.d), ("class_number", &class)],
-        )
-        .get("q");
-    debug_assert_eq!(entry.bits(), ENTRY_BITS);
-    ConstantNets { mantissa: b.slice(&entry, 0, 16), shift: b.slice(&entry, 16, 5) }
+    table.look_up(b, &format!("{}_constant", TABLES[which]), which as u32, &class)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use nendo_model::{
     contract::{
         image::{Constants, Image},
         numbers::{Constant, Numbers},
+        words::{RegisterWord, TableEntry},
     },
     testing::{images_of, runner, sample},
     twin::{
@@ -18,7 +19,7 @@ use nendo_model::{
 };
 
 fn entry(c: Constant) -> u128 {
-    u128::from(c.shift) << 16 | u128::from(c.mantissa as u16)
+    TableEntry::from(c).bits().into()
 }
 
 /// A module with the constants of a run loaded.
@@ -192,7 +193,7 @@ fn ten_million_edges() {
     assert!(compared >= 10_000_000, "{compared}");
 }
 
-/// The printed circuit column of 2003 comes out of the hardware, with either inverse.
+/// The printed circuit column of [T03] Table 3 comes out of the hardware, with either inverse.
 #[test]
 fn table3() {
     let scene = nendo_model::scene::Scene::open("table3").unwrap();

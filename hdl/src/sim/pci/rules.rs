@@ -67,7 +67,7 @@ rules! {
 pub struct Violation {
     /// When.
     pub clock: u64,
-    /// Which.
+    /// The rule that was broken.
     pub rule: Rule,
 }
 

@@ -28,7 +28,7 @@ pub enum VerilatedError {
     /// A tool failed.
     #[error("{tool} failed; its output is in {log}:\n{tail}")]
     Failed {
-        /// Which one.
+        /// The name of the program.
         tool: &'static str,
         /// Where all of its output is.
         log: String,
@@ -38,7 +38,7 @@ pub enum VerilatedError {
     /// Files cannot be written or read.
     #[error("{path}: {error}")]
     File {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// What the system says.
         error: std::io::Error,

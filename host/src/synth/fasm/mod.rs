@@ -23,7 +23,7 @@ pub enum FasmError {
     /// A line that is not FASM.
     #[error("line {line}: {reason}")]
     Line {
-        /// Which.
+        /// The number of the line, from 1.
         line: usize,
         /// What is wrong.
         reason: String,
@@ -31,7 +31,7 @@ pub enum FasmError {
     /// The database cannot be read.
     #[error("{}: {reason}", path.display())]
     Database {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong.
         reason: String,

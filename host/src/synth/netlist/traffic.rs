@@ -29,7 +29,7 @@ impl<D: Device> Recorder<D> {
         Self { device, operations: Vec::new() }
     }
 
-    /// What was done.
+    /// The accesses, in their order.
     pub fn operations(self) -> Vec<Operation> {
         self.operations
     }

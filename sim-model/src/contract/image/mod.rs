@@ -91,7 +91,7 @@ pub struct Event {
     pub step: u64,
     /// To this particle.
     pub particle: u32,
-    /// This.
+    /// The words to write.
     pub write: Write,
 }
 
@@ -152,7 +152,7 @@ pub enum ImageError {
         "edge {edge} is {length} m long, but edges must be longer than {shortest} m when positions reach so far out (lower scaling.length, or use a more even mesh)"
     )]
     Short {
-        /// Which one.
+        /// The number of the edge in the scene.
         edge: usize,
         /// Its length.
         length: f64,
@@ -162,7 +162,7 @@ pub enum ImageError {
     /// An initial value or load beyond its word.
     #[error("{what} = {value} is beyond the range of {range} ({hint})")]
     Range {
-        /// Which one.
+        /// The quantity, in words.
         what: String,
         /// Its value in SI units.
         value: f64,

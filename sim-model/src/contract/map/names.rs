@@ -30,49 +30,65 @@ macro_rules! names {
     };
 }
 
-names! {
+/// Names with an address each.
+macro_rules! addressed {
+    ($(#[$about:meta])* $kind:ident { $($variant:ident = $text:literal at $address:literal,)* }) => {
+        names! { $(#[$about])* $kind { $($variant = $text,)* } }
+
+        impl $kind {
+            /// Its address: the same in every map of this version.
+            pub const fn address(self) -> u32 {
+                match self {
+                    $(Self::$variant => $address,)*
+                }
+            }
+        }
+    };
+}
+
+addressed! {
     /// A register of the map.
     Reg {
-        Magic = "magic",
-        MapVersion = "map_version",
-        HashLow = "hash_low",
-        HashHigh = "hash_high",
-        Configuration = "configuration",
-        MaxParticles = "max_particles",
-        MaxEdges = "max_edges",
-        FormatX = "format_x",
-        FormatV = "format_v",
-        FormatU = "format_u",
-        ClockKhz = "clock_khz",
-        Scratch = "scratch",
-        Command = "command",
-        Status = "status",
-        Steps = "steps",
-        StepsDone = "steps_done",
-        CyclesLow = "cycles_low",
-        CyclesHigh = "cycles_high",
-        Overflow = "overflow",
-        Particles = "particles",
-        Slots = "slots",
-        Left = "left",
-        PositionShift = "position_shift",
-        ExtensionShift = "extension_shift",
-        ForceLimit = "force_limit",
-        StepConstant = "step_constant",
-        Halt = "halt",
-        CommandsSeen = "commands_seen",
-        WriteSumLow = "write_sum_low",
-        WriteSumHigh = "write_sum_high",
-        ReadSumLow = "read_sum_low",
-        ReadSumHigh = "read_sum_high",
-        Interrupt = "interrupt",
-        InterruptEnable = "interrupt_enable",
+        Magic = "magic" at 0x00,
+        MapVersion = "map_version" at 0x04,
+        HashLow = "hash_low" at 0x08,
+        HashHigh = "hash_high" at 0x0c,
+        Configuration = "configuration" at 0x10,
+        MaxParticles = "max_particles" at 0x14,
+        MaxEdges = "max_edges" at 0x18,
+        FormatX = "format_x" at 0x1c,
+        FormatV = "format_v" at 0x20,
+        FormatU = "format_u" at 0x24,
+        ClockKhz = "clock_khz" at 0x28,
+        Scratch = "scratch" at 0x2c,
+        Command = "command" at 0x40,
+        Status = "status" at 0x44,
+        Steps = "steps" at 0x48,
+        StepsDone = "steps_done" at 0x4c,
+        CyclesLow = "cycles_low" at 0x50,
+        CyclesHigh = "cycles_high" at 0x54,
+        Overflow = "overflow" at 0x58,
+        Particles = "particles" at 0x5c,
+        Slots = "slots" at 0x60,
+        TailClocks = "left" at 0x7c,
+        PositionShift = "position_shift" at 0x64,
+        ExtensionShift = "extension_shift" at 0x68,
+        ForceLimit = "force_limit" at 0x6c,
+        StepConstant = "step_constant" at 0x70,
+        Halt = "halt" at 0x74,
+        CommandsSeen = "commands_seen" at 0x78,
+        WriteSumLow = "write_sum_low" at 0x80,
+        WriteSumHigh = "write_sum_high" at 0x84,
+        ReadSumLow = "read_sum_low" at 0x88,
+        ReadSumHigh = "read_sum_high" at 0x8c,
+        Interrupt = "interrupt" at 0x90,
+        InterruptEnable = "interrupt_enable" at 0x94,
     }
 }
 
 names! {
     /// A window of the map.
-    Win {
+    WindowName {
         ElementExtension = "element_extension",
         ElementRate = "element_rate",
         ElementDamper = "element_damper",
@@ -87,46 +103,6 @@ names! {
 }
 
 impl Reg {
-    /// Its address: the same in every map of this version.
-    pub const fn address(self) -> u32 {
-        match self {
-            Self::Magic => 0x00,
-            Self::MapVersion => 0x04,
-            Self::HashLow => 0x08,
-            Self::HashHigh => 0x0c,
-            Self::Configuration => 0x10,
-            Self::MaxParticles => 0x14,
-            Self::MaxEdges => 0x18,
-            Self::FormatX => 0x1c,
-            Self::FormatV => 0x20,
-            Self::FormatU => 0x24,
-            Self::ClockKhz => 0x28,
-            Self::Scratch => 0x2c,
-            Self::Command => 0x40,
-            Self::Status => 0x44,
-            Self::Steps => 0x48,
-            Self::StepsDone => 0x4c,
-            Self::CyclesLow => 0x50,
-            Self::CyclesHigh => 0x54,
-            Self::Overflow => 0x58,
-            Self::Particles => 0x5c,
-            Self::Slots => 0x60,
-            Self::Left => 0x7c,
-            Self::PositionShift => 0x64,
-            Self::ExtensionShift => 0x68,
-            Self::ForceLimit => 0x6c,
-            Self::StepConstant => 0x70,
-            Self::Halt => 0x74,
-            Self::CommandsSeen => 0x78,
-            Self::WriteSumLow => 0x80,
-            Self::WriteSumHigh => 0x84,
-            Self::ReadSumLow => 0x88,
-            Self::ReadSumHigh => 0x8c,
-            Self::Interrupt => 0x90,
-            Self::InterruptEnable => 0x94,
-        }
-    }
-
     /// Whether a reset clears it: after a reset no line of the bus may be held. All others keep their contents.
     pub const fn is_reset(self) -> bool {
         matches!(self, Self::Interrupt | Self::InterruptEnable)

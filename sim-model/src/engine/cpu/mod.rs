@@ -54,7 +54,7 @@ pub enum CpuError {
     /// An edge too short or too long for its square to be an ordinary f32.
     #[error("edge {edge} is {length:e} m long: f32 needs between 1e-18 and 1e18 m; use f64")]
     Length {
-        /// Which edge.
+        /// The number of the edge in the scene.
         edge: usize,
         /// Its length in metres.
         length: f64,
@@ -70,9 +70,9 @@ pub enum CpuError {
     /// The threads cannot be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
-        /// How many.
+        /// Threads that were asked for.
         threads: usize,
-        /// Why not.
+        /// What was wrong with it.
         reason: String,
     },
 }

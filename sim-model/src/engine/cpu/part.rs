@@ -32,7 +32,7 @@ pub(super) struct Abroad {
     pub(super) particle: usize,
     /// The first of them among all particles abroad.
     pub(super) slot: usize,
-    /// How many.
+    /// Edges in it.
     pub(super) count: usize,
 }
 

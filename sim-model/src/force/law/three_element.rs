@@ -181,10 +181,10 @@ mod tests {
             let m = Material::new(k1, c1, c2).unwrap();
             let force = -(m.k() * u + m.c() * rate);
             let voigt_rate = rate + m.flow() * force;
-            let seed_rate = m.a() * u + m.b() * rate;
+            let printed_rate = m.a() * u + m.b() * rate;
             let scale = 1.0 + (m.a() * u).abs() + rate.abs();
-            prop_assert!((voigt_rate - seed_rate).abs() < 1e-9 * scale);
-            prop_assert!((force + c2 * (rate - seed_rate)).abs() < 1e-9 * c2 * scale);
+            prop_assert!((voigt_rate - printed_rate).abs() < 1e-9 * scale);
+            prop_assert!((force + c2 * (rate - printed_rate)).abs() < 1e-9 * c2 * scale);
         }
     }
 }

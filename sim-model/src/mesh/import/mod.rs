@@ -83,7 +83,7 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("{path}: {reason}")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// What the system says, and what to try.
         reason: String,
@@ -91,7 +91,7 @@ pub enum ImportError {
     /// Its text is wrong, or of a kind that is not read.
     #[error("{path}:{line}: {message}")]
     Invalid {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// Line, from 1.
         line: usize,
@@ -101,7 +101,7 @@ pub enum ImportError {
     /// It was read, but no engine can simulate it.
     #[error("{path}: {message}")]
     Unusable {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// What is wrong and what to try.
         message: String,

@@ -1,4 +1,4 @@
-//! Inverse square root by CORDIC and division: the seed's form.
+//! Inverse square root by CORDIC and division: the papers' form.
 //!
 //! ```text
 //!  a = m/4 --> x = a + 1/4 --> [ stage i: x -+ y/2^i, y -+ x/2^i ] x 11 --> x = G sqrt(a)

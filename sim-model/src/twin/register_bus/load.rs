@@ -1,12 +1,13 @@
 //! What a run begins with: the memories as an image.
 
-use super::{RegisterModel, Run, Slot, constant};
+use super::{RegisterModel, Run};
 use crate::{
     contract::{
         config::Config,
-        image::{Constants, Edge, ElementConstants, Image},
+        image::{Constants, Edge, Image},
         map::Reg,
         scaling::Scaling,
+        words::{RegisterWord, Slot, TableEntry},
     },
     twin::engine::Model,
 };
@@ -23,7 +24,7 @@ impl RegisterModel {
         }
         let (mut ends, mut slots) = (Vec::new(), Vec::new());
         for module in 0..modules as u32 {
-            let (mut owner, mut moved) = (-1, self.get(Reg::Left));
+            let (mut owner, mut moved) = (-1, self.get(Reg::TailClocks));
             for place in (0..slots_used).map(|k| module as usize * slots_depth + k) {
                 let slot = self.slots[place];
                 owner += i64::from(slot.advance);
@@ -41,7 +42,7 @@ impl RegisterModel {
                     slots.push(place);
                 }
             }
-            if moved < used || self.get(Reg::Left) == 0 {
+            if moved < used || self.get(Reg::TailClocks) == 0 {
                 return None;
             }
         }
@@ -59,14 +60,10 @@ impl RegisterModel {
 
     fn image_of(&self, particles: &[usize], slots: &[usize], ends: &[[u32; 2]]) -> Image {
         let Config { profile, inverse, .. } = self.map.config;
-        let word = self.get(Reg::StepConstant);
-        let elements = self.elements.iter();
         let constants = Constants {
-            elements: elements
-                .map(|&[extension, rate, damper]| ElementConstants { extension, rate, damper })
-                .collect(),
+            elements: self.elements.clone(),
             inverse_mass: self.masses.clone(),
-            step: constant(word),
+            step: TableEntry::from_bits(self.get(Reg::StepConstant)).into(),
             position_shift: self.get(Reg::PositionShift),
             extension_shift: self.get(Reg::ExtensionShift),
             force_limit: self.get(Reg::ForceLimit) as i32,

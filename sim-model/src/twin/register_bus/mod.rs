@@ -4,14 +4,16 @@
 //! them, the computation by the bit-accurate engine. Time is counted in clocks: an access takes a few, a step
 //! as many as the model predicts, and the engine is busy for as long as that.
 
+mod access;
 mod load;
 
 use crate::{
     contract::{
         config::Config,
-        image::Particle,
-        map::{Access, Map, Reg, Register, Way, When, Win, Window},
+        image::{ELEMENT_CLASSES, ElementConstants, MASS_CLASSES, Particle},
+        map::{Map, Reg},
         numbers::Constant,
+        words::{Command, Slot},
     },
     plan::cycles::Depths,
     twin::engine::Model,
@@ -24,10 +26,6 @@ const ACCESS_CLOCKS: u64 = 8;
 const FINISH_CLOCKS: u64 = 8;
 /// Clocks between two looks at the interrupt line.
 const LOOK_CLOCKS: u64 = 64;
-
-const START: u32 = 1;
-const STOP: u32 = 2;
-const CLEAR: u32 = 4;
 
 /// What the engine is doing.
 enum Activity {
@@ -42,20 +40,6 @@ enum Activity {
     Finishing {
         until: u64,
     },
-}
-
-/// A slot's word: the fields of the map.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    u: i32,
-    class: u8,
-    other: u32,
-    advance: u32,
-    reversed: bool,
-    last: bool,
-    present: bool,
-    moves: bool,
-    module: u32,
 }
 
 /// The engine, and where its particles and edges are in the memories.
@@ -73,7 +57,7 @@ pub struct RegisterModel {
     registers: HashMap<Reg, u32>,
     /// Words of items that wait for their last one.
     stage: [u32; 2],
-    elements: Vec<[Constant; 3]>,
+    elements: Vec<ElementConstants>,
     masses: Vec<Constant>,
     /// Module after module, as all that follow.
     particles: Vec<Particle>,
@@ -98,8 +82,8 @@ impl RegisterModel {
             clock: 0,
             registers: HashMap::new(),
             stage: [0; 2],
-            elements: vec![[Constant::default(); 3]; crate::contract::image::ELEMENT_CLASSES],
-            masses: vec![Constant::default(); crate::contract::image::MASS_CLASSES],
+            elements: vec![ElementConstants::default(); ELEMENT_CLASSES],
+            masses: vec![Constant::default(); MASS_CLASSES],
             particles: vec![Particle::default(); particles],
             slots: vec![Slot::default(); slots],
             display: vec![[0; 3]; particles],
@@ -121,7 +105,7 @@ impl RegisterModel {
     /// Clocks of a step. One that was halted has moved none of its particles before.
     fn cycles_per_step(&self, halted: bool) -> u64 {
         let Config { profile, inverse, modules, .. } = self.map.config;
-        let left = self.get(if halted { Reg::Particles } else { Reg::Left });
+        let left = self.get(if halted { Reg::Particles } else { Reg::TailClocks });
         Depths::of(profile, inverse, modules).cycles_per_step(self.get(Reg::Slots), left)
     }
 
@@ -224,13 +208,13 @@ impl RegisterModel {
         self.display[place] = self.particles[place].x.map(|c| x.operand(c.into()) as i32);
     }
 
-    fn command(&mut self, bits: u32) {
-        if bits & 7 == 0 {
+    fn command(&mut self, command: Command) {
+        if command == Command::default() {
             return;
         }
         let seen = self.get(Reg::CommandsSeen).wrapping_add(1);
         self.registers.insert(Reg::CommandsSeen, seen);
-        let run = (self.idle() && bits & START != 0).then(|| self.load()).flatten();
+        let run = (self.idle() && command.start).then(|| self.load()).flatten();
         if let Some(run) = run {
             if self.halfway.is_none() {
                 for register in [Reg::StepsDone, Reg::CyclesLow, Reg::CyclesHigh] {
@@ -242,169 +226,14 @@ impl RegisterModel {
             // What is left of a halted step is shorter than a whole one; nobody can tell by how much.
             let step_ends = self.clock + self.cycles_per_step(true);
             self.activity = Activity::Running { run: Box::new(run), step_ends, left };
-        } else if self.idle() && bits & CLEAR != 0 {
+        } else if self.idle() && command.clear {
             self.forces.fill([0; 3]);
             self.halfway = None;
             self.activity = Activity::Finishing { until: self.clock + self.map.config.particles };
-        } else if let (true, Activity::Running { left, .. }) = (bits & STOP != 0, &mut self.activity) {
+        } else if let (true, Activity::Running { left, .. }) = (command.stop, &mut self.activity) {
             *left = Some(1);
         }
     }
-
-    /// The window an address lies in, with item (counted through all modules) and word.
-    fn find(&self, address: u32) -> Option<(&Window, usize, u32)> {
-        let span = self.map.module_span;
-        let within = |w: &Window, module: u32| {
-            let word = address.checked_sub(w.base + module * span)? / 4;
-            (word < w.items * w.stride).then_some((module * w.items + word / w.stride, word % w.stride))
-        };
-        let found = self.map.windows.iter().find_map(|w| {
-            let module = address.checked_sub(w.base)? / span;
-            let (item, word) = within(w, module).filter(|_| module < w.modules)?;
-            Some((w, item as usize, word))
-        });
-        found.filter(|(window, ..)| window.when == When::Always || self.idle())
-    }
-
-    fn register_at(&self, address: u32) -> Option<Register> {
-        self.map.registers.iter().find(|r| r.address == address).cloned()
-    }
-
-    fn item(&self, window: Win, item: usize) -> Vec<i64> {
-        let three = |v: [i32; 3]| v.map(i64::from).to_vec();
-        match window {
-            Win::Position => three(self.particles[item].x),
-            Win::Velocity => three(self.particles[item].v),
-            Win::External => {
-                let Particle { force, class, .. } = self.particles[item];
-                [three(force), vec![class.into()]].concat()
-            }
-            Win::Edge => {
-                let s = self.slots[item];
-                let [u, class, other, advance] =
-                    [s.u.into(), s.class.into(), s.other.into(), s.advance.into()];
-                let [reversed, last, present, moves] =
-                    [s.reversed, s.last, s.present, s.moves].map(i64::from);
-                vec![u, class, other, advance, reversed, last, present, moves, s.module.into()]
-            }
-            Win::Display => three(self.display[item]),
-            Win::Force => three(self.forces[item]),
-            Win::ElementExtension | Win::ElementRate | Win::ElementDamper | Win::MassTable => Vec::new(),
-        }
-    }
-
-    fn store_item(&mut self, window: Win, item: usize, values: &[i64]) {
-        let three = || [values[0] as i32, values[1] as i32, values[2] as i32];
-        match window {
-            Win::Position => {
-                self.particles[item].x = three();
-                self.show(item);
-            }
-            Win::Velocity => self.particles[item].v = three(),
-            Win::External => {
-                (self.particles[item].force, self.particles[item].class) = (three(), values[3] as u8);
-                // The engine reads external forces as they are when it needs them.
-                if let Activity::Running { run, .. } = &mut self.activity
-                    && let Ok(number) = run.particles.binary_search(&item)
-                {
-                    run.model.set_external(number as u32, three(), values[3] as u8);
-                }
-            }
-            Win::Edge => {
-                let [reversed, last, present, moves] = [4, 5, 6, 7].map(|k| values[k] == 1);
-                self.slots[item] = Slot {
-                    u: values[0] as i32,
-                    class: values[1] as u8,
-                    other: values[2] as u32,
-                    advance: values[3] as u32,
-                    reversed,
-                    last,
-                    present,
-                    moves,
-                    module: values.get(8).map_or(0, |&module| module as u32),
-                };
-            }
-            Win::ElementExtension => self.elements[item][0] = constant(values[0] as u32),
-            Win::ElementRate => self.elements[item][1] = constant(values[0] as u32),
-            Win::ElementDamper => self.elements[item][2] = constant(values[0] as u32),
-            Win::MassTable => self.masses[item] = constant(values[0] as u32),
-            Win::Display | Win::Force => {}
-        }
-    }
-
-    /// Adds an access to the sums, unless it was one of the sums themselves.
-    fn sum(&mut self, [low, high]: [Reg; 2], address: u32, value: u32) {
-        if self.register_at(address).is_some_and(|r| r.name.is_sum()) {
-            return;
-        }
-        let next = self.get(low).wrapping_add(value).wrapping_add(address);
-        let next_high = self.get(high).wrapping_add(next);
-        self.registers.insert(low, next);
-        self.registers.insert(high, next_high);
-    }
-
-    fn read_register(&self, register: &Register) -> u32 {
-        match (register.access, register.name) {
-            (Access::Constant(value), _) => value,
-            (Access::Command, _) => 0,
-            (_, Reg::Status) => match self.activity {
-                Activity::Idle => 0,
-                Activity::Running { .. } => 1 | 1 << 1,
-                Activity::Finishing { .. } => 1 | 5 << 1,
-            },
-            (_, name) => self.get(name),
-        }
-    }
-
-    fn write_register(&mut self, register: &Register, value: u32) -> bool {
-        let Register { name, bits, access, .. } = *register;
-        let mask = u32::MAX >> (32 - bits);
-        match access {
-            Access::Constant(_) | Access::ReadOnly => return false,
-            Access::Command if value >> 16 != !value & 0xffff => return false,
-            Access::Command => self.command(value & mask),
-            Access::WriteOneToClear => drop(self.registers.insert(name, self.get(name) & !value)),
-            Access::ReadWrite => drop(self.registers.insert(name, value & mask)),
-        }
-        true
-    }
-
-    fn read_word(&mut self, address: u32) -> Option<u32> {
-        if let Some(register) = self.register_at(address) {
-            return Some(self.read_register(&register));
-        }
-        let (window, item, word) = self.find(address).filter(|(w, ..)| w.way != Way::WriteOnly)?;
-        let mut words = window.pack(&self.item(window.name, item));
-        if window.name == Win::Display {
-            if word == 0 {
-                self.held.clone_from(&words);
-            } else {
-                words.clone_from(&self.held);
-            }
-        }
-        Some(words.get(word as usize).copied().unwrap_or(0))
-    }
-
-    fn write_word(&mut self, address: u32, value: u32) -> Option<()> {
-        if let Some(register) = self.register_at(address) {
-            return self.write_register(&register, value).then_some(());
-        }
-        let (window, item, word) = self.find(address).filter(|(w, ..)| w.way != Way::ReadOnly)?;
-        let last = window.words() - 1;
-        if word == last {
-            let words: Vec<u32> = self.stage.iter().take(last as usize).copied().chain([value]).collect();
-            let (name, values) = (window.name, window.unpack(&words));
-            self.store_item(name, item, &values);
-        } else if word < last {
-            self.stage[word as usize] = value;
-        }
-        Some(())
-    }
-}
-
-/// A constant from a table's word.
-fn constant(word: u32) -> Constant {
-    Constant { mantissa: i32::from(word as u16 as i16), shift: word >> 16 & 31 }
 }
 
 /// An access the engine answers with an error; it changes nothing.
