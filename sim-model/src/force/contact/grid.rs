@@ -1,6 +1,7 @@
 //! What is near: points sorted by the cell of space they are in.
 
 use crate::force::real::{Real, Vector};
+use std::ops::RangeInclusive;
 
 type Cell = [i32; 3];
 
@@ -22,11 +23,21 @@ impl Grid {
 
     /// Calls `found` for all points in cells that touch the box around `low` and `high`, in a fixed order.
     pub fn each<T: Real>(&self, low: Vector<T>, high: Vector<T>, mut found: impl FnMut(u32)) {
-        let range = |k: usize| cell(low[k].wide(), self.size)..=cell(high[k].wide(), self.size);
-        for x in range(0) {
-            for y in range(1) {
+        let [x_range, y_range, z_range] =
+            [0, 1, 2].map(|k| cell(low[k].wide(), self.size)..=cell(high[k].wide(), self.size));
+        let width =
+            |range: &RangeInclusive<i32>| (1 + i64::from(*range.end()) - i64::from(*range.start())).max(0);
+        // A box over more columns of cells than there are points, in an object that is torn apart: all points are
+        // asked, which come in the same order.
+        if width(&x_range) * width(&y_range) > self.sorted.len() as i64 {
+            let inside =
+                |c: &Cell| x_range.contains(&c[0]) && y_range.contains(&c[1]) && z_range.contains(&c[2]);
+            return self.sorted.iter().filter(|(c, _)| inside(c)).for_each(|(_, k)| found(*k));
+        }
+        for x in x_range {
+            for y in y_range.clone() {
                 // Cells along z are neighbours in the list, too.
-                let (first, last) = ([x, y, *range(2).start()], [x, y, *range(2).end()]);
+                let (first, last) = ([x, y, *z_range.start()], [x, y, *z_range.end()]);
                 let from = self.sorted.partition_point(|(c, _)| *c < first);
                 self.sorted[from..].iter().take_while(|(c, _)| *c <= last).for_each(|(_, k)| found(*k));
             }
@@ -62,5 +73,18 @@ mod tests {
             found.dedup();
             prop_assert_eq!(found.len(), before, "none twice");
         }
+    }
+
+    /// A box around everything, in cells as small as dust, was walked through cell by cell: it never ended.
+    #[test]
+    fn a_box_of_very_many_cells_ends() {
+        let points = [Vec3::zeros(), Vec3::repeat(1.0), Vec3::repeat(-2.0)];
+        let grid = Grid::new(1e-12, points.iter().copied());
+        let mut found = Vec::new();
+        grid.each(Vec3::repeat(-1e30), Vec3::repeat(1e30), |k| found.push(k));
+        assert_eq!(found.len(), 3);
+        let mut few = Vec::new();
+        grid.each(Vec3::repeat(-1e-12), Vec3::repeat(1e-12), |k| few.push(k));
+        assert_eq!(few, [0]);
     }
 }
