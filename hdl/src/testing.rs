@@ -2,7 +2,7 @@
 
 use crate::{
     circuit::{Direction, Module, verilog},
-    sim::verilated::{Options, Sim},
+    sim::verilated::{Sim, SimOptions},
 };
 use std::{collections::BTreeMap, io::Write, process::Command};
 
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, io::Write, process::Command};
 ///
 /// `items[k]` gives every pipeline input of item k in the order of the ports; static inputs are in `fixed`.
 pub(crate) fn run_pipeline(module: &Module, fixed: &[(&str, i64)], items: &[Vec<i64>]) -> Vec<Vec<i64>> {
-    let mut sim = Sim::new(module, Options::default()).expect("the block runs under Verilator");
+    let mut sim = Sim::new(module, SimOptions::default()).expect("the block runs under Verilator");
     for (name, value) in fixed {
         sim.set_signed(name, *value);
     }
@@ -73,7 +73,7 @@ impl Timeline {
 
     /// Runs a circuit from clock 0 until the last output has been compared; how many were.
     pub(crate) fn play(&self, module: &Module) -> usize {
-        let mut sim = Sim::new(module, Options::default()).expect("the circuit runs under Verilator");
+        let mut sim = Sim::new(module, SimOptions::default()).expect("the circuit runs under Verilator");
         let low = |port: &str, value: i128| value as u128 & (u128::MAX >> (128 - module.port(port).bits));
         let end = self.outputs.keys().next_back().map_or(0, |last| last + 1);
         let inputs = module.ports().iter().filter(|p| p.direction == Direction::In && p.name != "clock");

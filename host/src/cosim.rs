@@ -42,7 +42,7 @@ pub struct Mismatch {
 
 /// What a comparison found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct LockstepReport {
     /// Whole steps compared.
     pub steps: u64,
     /// Words compared.
@@ -59,7 +59,7 @@ pub struct Report {
     pub predicted_cycles_per_step: u64,
 }
 
-impl Report {
+impl LockstepReport {
     /// Whether everything was as the model says.
     pub fn agrees(&self) -> bool {
         let cycles_agree = self.cycles_per_step.is_none_or(|c| c == self.predicted_cycles_per_step);
@@ -73,7 +73,7 @@ pub struct Lockstep<D: Device> {
     board: BoardEngine<D>,
     stages: Stages,
     clocks: Clocks,
-    report: Report,
+    report: LockstepReport,
     before: Image,
     /// Clocks so far.
     cycles: u64,
@@ -97,14 +97,18 @@ impl<D: Device> Lockstep<D> {
             board,
             stages,
             clocks,
-            report: Report { overflow_agrees: true, predicted_cycles_per_step: cycles, ..Report::default() },
+            report: LockstepReport {
+                overflow_agrees: true,
+                predicted_cycles_per_step: cycles,
+                ..LockstepReport::default()
+            },
             before: image,
             cycles: 0,
         })
     }
 
     /// What was found so far.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &LockstepReport {
         &self.report
     }
 
@@ -241,14 +245,14 @@ impl Clocks {
 
 /// Counts words and remembers the first that differs.
 struct Compare<'a> {
-    report: &'a mut Report,
+    report: &'a mut LockstepReport,
     step: u64,
     mode: &'static str,
     place: (&'static str, usize, u64, u32),
 }
 
 impl<'a> Compare<'a> {
-    fn new(report: &'a mut Report, step: u64, mode: &'static str) -> Self {
+    fn new(report: &'a mut LockstepReport, step: u64, mode: &'static str) -> Self {
         Self { report, step, mode, place: ("", 0, 0, 0) }
     }
 

@@ -55,7 +55,7 @@ pub struct Point {
 
 /// What a live run measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct LiveReport {
     /// Length of a tick in microseconds.
     pub period_us: f64,
     /// Ticks run.
@@ -97,7 +97,7 @@ pub fn run<D: Device>(
     step: f64,
     points: &[u32],
     mut go_on: impl FnMut(u64, &BoardEngine<D>) -> bool + Send,
-) -> Result<(u64, Report), BoardError> {
+) -> Result<(u64, LiveReport), BoardError> {
     std::thread::scope(|scope| {
         let control = scope.spawn(move || {
             let scheduling = match schedule::fifo(PRIORITY) {
@@ -122,7 +122,7 @@ fn control_loop<D: Device>(
     points: &[u32],
     scheduling: String,
     go_on: &mut dyn FnMut(u64, &BoardEngine<D>) -> bool,
-) -> Result<(u64, Report), BoardError> {
+) -> Result<(u64, LiveReport), BoardError> {
     let steps_per_tick = ((PERIOD.as_secs_f64() / step).round() as u64).max(1);
     let mut times = Vec::with_capacity(steps.div_ceil(steps_per_tick).min(1 << 20) as usize);
     let (mut done, mut overruns, mut frames, mut frame_max) = (0, 0, 0, Duration::ZERO);
@@ -162,7 +162,7 @@ fn control_loop<D: Device>(
     let image = engine.image();
     let residual = image.numbers().x.residual;
     let position = |x: &[i32; 3]| image.position(x.map(|c| c << residual)).into();
-    let report = Report {
+    let report = LiveReport {
         period_us: PERIOD.as_secs_f64() * 1e6,
         ticks: times.len() as u64,
         steps_per_tick,
@@ -180,7 +180,7 @@ fn control_loop<D: Device>(
     Ok((done, report))
 }
 
-impl Report {
+impl LiveReport {
     /// A few lines for people.
     pub fn lines(&self) -> String {
         let Latency { min, p50, p99, p99_9, max } = self.latency_us;

@@ -3,7 +3,6 @@
 //! The surface is shaded smoothly: its triangles are cut into small ones whose colours follow the normals of the
 //! particles. Colour tells displacement, from pale to fired clay.
 
-use crate::export::escape;
 use nendo_model::{mesh::Vec3, scene::Scene};
 use std::fmt::Write;
 
@@ -278,6 +277,13 @@ fn lit(colour: [u8; 3], normal: Vec3, eye: Vec3) -> [u8; 3] {
 
 fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Text that is safe in XML and HTML, in attributes too.
+pub fn escape(text: &str) -> String {
+    // XML knows no control characters, not even escaped.
+    let printable: String = text.chars().filter(|c| !c.is_control()).collect();
+    printable.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn font(size: u32) -> String {

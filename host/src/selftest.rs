@@ -22,7 +22,7 @@ const STEPS: u64 = 100;
 
 /// What a test found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct SelftestReport {
     /// Words written to memories and read back.
     pub words: u64,
     /// The first that was wrong.
@@ -39,7 +39,7 @@ pub struct Report {
     pub cycles: u64,
 }
 
-impl Report {
+impl SelftestReport {
     /// Whether the board is sound.
     pub fn passed(&self) -> bool {
         self.wrong == 0 && self.state_digest == self.expected_digest
@@ -79,9 +79,9 @@ pub enum SelftestError {
 }
 
 /// Tests a board. What was loaded is lost.
-pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), SelftestError> {
+pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(SelftestReport, Board<D>), SelftestError> {
     board.halt_and_clear()?;
-    let mut report = Report {
+    let mut report = SelftestReport {
         words: 0,
         first_wrong: None,
         wrong: 0,
@@ -122,7 +122,7 @@ pub fn selftest<D: Device>(mut board: Board<D>) -> Result<(Report, Board<D>), Se
     Ok((report, board))
 }
 
-impl Report {
+impl SelftestReport {
     fn found(&mut self, wrong: WrongWord) {
         self.wrong += 1;
         self.first_wrong.get_or_insert(wrong);
@@ -140,7 +140,11 @@ impl Report {
 }
 
 /// Every bit of every item once as one and once as zero, with a pattern that tells items apart.
-fn march<D: Device>(board: &mut Board<D>, window: WindowName, report: &mut Report) -> Result<(), BoardError> {
+fn march<D: Device>(
+    board: &mut Board<D>,
+    window: WindowName,
+    report: &mut SelftestReport,
+) -> Result<(), BoardError> {
     let w = board.map.window(window).clone();
     for invert in [0, -1] {
         // A different pattern in every item and field.
@@ -166,7 +170,7 @@ fn march<D: Device>(board: &mut Board<D>, window: WindowName, report: &mut Repor
 }
 
 /// The memories that only the engine writes: the display shows what positions were loaded, forces are cleared.
-fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), BoardError> {
+fn look<D: Device>(board: &mut Board<D>, report: &mut SelftestReport) -> Result<(), BoardError> {
     let (items, modules) = (board.map.window(Position::WINDOW).items, board.map.config.modules as u32);
     let x = board.map.config.profile.numbers().x;
     for module in 0..modules {
@@ -182,7 +186,7 @@ fn look<D: Device>(board: &mut Board<D>, report: &mut Report) -> Result<(), Boar
 /// A module's first items, and what they should be.
 fn compare_items<D: Device, I: Item>(
     board: &mut Board<D>,
-    report: &mut Report,
+    report: &mut SelftestReport,
     module: u32,
     expected: &[I],
 ) -> Result<(), BoardError> {

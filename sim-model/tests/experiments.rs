@@ -3,11 +3,11 @@
 use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::{cpu::Cpu, reference::Integrator, stability::Stability},
-    force::volume::{Per, Pressure, Volume},
+    force::volume::{Pressure, Scope, Volume},
     mesh::{Vec3, orientation::inverted},
     scene::{
         Scene,
-        deformation::{Deformation, Kind},
+        deformation::{Deformation, DeformationKind},
     },
 };
 
@@ -134,7 +134,7 @@ fn the_volume_effect_keeps_the_volume() {
     let change = |name: &str| {
         let (scene, at) = ends(name);
         let whole =
-            Volume::<f64>::new(&scene.mesh, &Pressure { stiffness: 1.0, damping: 0.0, per: Per::Object });
+            Volume::<f64>::new(&scene.mesh, &Pressure { stiffness: 1.0, damping: 0.0, per: Scope::Object });
         whole.sizes(&at)[0] / whole.sizes(&scene.mesh.particles)[0] - 1.0
     };
     let (with, without) = (change("volume-with"), change("volume-without"));
@@ -214,9 +214,11 @@ fn regions_of_one_object_do_not_go_into_each_other() {
 fn three_objects_in_one_space() {
     let scene = scene("x1-three-objects");
     let (loaded, released) = (run(&scene, 1.5), run(&scene, 4.0));
-    for (name, kind) in
-        [("elastic", Kind::Elastic), ("viscoplastic", Kind::Viscoplastic), ("rheological", Kind::Rheological)]
-    {
+    for (name, kind) in [
+        ("elastic", DeformationKind::Elastic),
+        ("viscoplastic", DeformationKind::Viscoplastic),
+        ("rheological", DeformationKind::Rheological),
+    ] {
         let of = |x: &[Vec3]| -> Vec<Vec3> {
             scene.mesh.groups[name].particles.iter().map(|&p| x[p as usize]).collect()
         };
@@ -253,7 +255,7 @@ fn pushed_objects_return_or_stay() {
     };
     let (elastic, plastic) = (deformation("x7-elastic"), deformation("x7-plastic"));
     println!("{elastic:?} {plastic:?}");
-    assert_eq!(elastic.kind, Kind::Elastic);
+    assert_eq!(elastic.kind, DeformationKind::Elastic);
     assert!(plastic.residual_m > 4.0 * plastic.return_m, "{plastic:?}");
 }
 

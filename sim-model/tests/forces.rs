@@ -14,7 +14,7 @@ use nendo_model::{
         link::{Link, Links},
         real::{Real, Vector, vector},
         topology::{Preserve, Topology},
-        volume::{Per, Pressure, Volume},
+        volume::{Pressure, Scope, Volume},
     },
     mesh::{Lattice, Mesh, Vec3},
     scene::{Load, Scene},
@@ -90,7 +90,7 @@ proptest! {
     fn volume_forces_and_moments_add_up_to_zero(seed in any::<u64>(), flat in any::<bool>(), whole in any::<bool>(), by in 0.1f64..1.0) {
         let mesh = lattice(flat);
         let (x, v) = shaken(&mesh, flat, seed, by);
-        let per = if whole { Per::Object } else { Per::Element };
+        let per = if whole { Scope::Object } else { Scope::Element };
         let pressure = Pressure { stiffness: 3.0, damping: 0.5, per };
         let wide = Volume::<f64>::new(&mesh, &pressure);
         let (sum, moment, size) = sums::<f64>(&x, &v, &|x, v, f| wide.add(x, v, f));
@@ -147,7 +147,7 @@ proptest! {
 fn everything_at_once_is_deterministic() {
     let mut scene = Scene::open("box:5x5x5").unwrap();
     scene.forces.topology = Some(Preserve { stiffness: 200.0, damping: 5.0, threshold: 1.0 });
-    scene.forces.volume = Some(Pressure { stiffness: 1e-4, damping: 1e-5, per: Per::Object });
+    scene.forces.volume = Some(Pressure { stiffness: 1e-4, damping: 1e-5, per: Scope::Object });
     let link = Link::new(&scene.mesh, 1, [0, 2], 10.0, 1.0).unwrap();
     scene.forces.links = Some(Links(vec![link]));
     let floor = Shape::Plane { point: Vec3::new(0.0, 0.0, -21.0), normal: Vec3::z() };

@@ -1,6 +1,6 @@
 //! Co-simulation: the Verilated engine, driven through its bus, against the model. Equality, no tolerance.
 
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::Board,
     cosim::Lockstep,
@@ -36,7 +36,7 @@ fn parallel(modules: u64) -> Config {
 }
 
 fn board(config: &Config) -> Board<Rtl> {
-    Board::open(Rtl::new(config, Options::default()).unwrap()).unwrap()
+    Board::open(Rtl::new(config, SimOptions::default()).unwrap()).unwrap()
 }
 
 /// The same digest after many steps, in exactly the predicted number of clocks; returns the ratio to the ideal.
@@ -108,7 +108,7 @@ fn random_images(config: Config, rounds: u32) {
     let mut seen = Overflow::NONE;
     let (mut words, mut calm) = (0, 0);
     // One circuit for all images: what one leaves behind must not disturb the next.
-    let mut device = Some(Rtl::new(&config, Options::default()).unwrap());
+    let mut device = Some(Rtl::new(&config, SimOptions::default()).unwrap());
     let mut round = 0;
     while round < rounds || seen.sources().count() < 6 {
         assert!(round < 1000, "{seen} is all that overflows");

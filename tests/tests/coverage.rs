@@ -1,6 +1,6 @@
 //! How much of the generated engine the co-simulation exercises: every line, and how many bits both ways.
 
-use nendo_hdl::sim::verilated::{Coverage, Options};
+use nendo_hdl::sim::verilated::{Coverage, SimOptions};
 use nendo_host::{board::Board, cosim::Lockstep, device::rtl::Rtl};
 use nendo_model::{
     contract::{
@@ -45,7 +45,7 @@ fn exercise(coverage: Coverage, file: &Path) {
     let (profile, inverse) = (Profile::Wide, Inverse::Table);
     let config = Config::minimal(profile, inverse);
     let mut runner = testing::runner();
-    let mut device = Rtl::new(&config, Options { coverage, ..Options::default() }).unwrap();
+    let mut device = Rtl::new(&config, SimOptions { coverage, ..SimOptions::default() }).unwrap();
     for round in 0..30 {
         let image = testing::sample(testing::images_of(profile, inverse, round % 2 == 0), &mut runner);
         let mut lockstep = Lockstep::new(Board::open(device).unwrap(), image).unwrap();

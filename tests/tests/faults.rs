@@ -1,6 +1,6 @@
 //! Faults of the bus, one at a time, at every access in turn: each is noticed, and no result is wrong.
 
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::{Board, BoardError},
     device::{Device, DeviceError, model::ModelDevice, rtl::Rtl},
@@ -278,7 +278,7 @@ fn every_fault_at_every_access_to_the_model() {
 
 #[test]
 fn faults_on_the_hardware() {
-    let mut device = Rtl::new(&CONFIG, Options::default()).unwrap();
+    let mut device = Rtl::new(&CONFIG, SimOptions::default()).unwrap();
     let tried = try_all(&mut device, whole_run, 3) + try_all(&mut device, free_run, 3);
     assert!(tried > 1500, "{tried}");
 }

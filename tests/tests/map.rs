@@ -1,6 +1,6 @@
 //! The map's Markdown, JSON and C header say the same, and the hardware does what they say.
 
-use nendo_hdl::{design::Design, sim::verilated::Options};
+use nendo_hdl::{design::Design, sim::verilated::SimOptions};
 use nendo_host::device::{Device, rtl::Rtl};
 use nendo_model::contract::{
     config::Config,
@@ -156,7 +156,7 @@ fn three_texts_one_map() {
 #[test]
 fn the_hardware_is_what_the_header_says() {
     let (header, json) = (header(), json());
-    let mut device = Rtl::new(&CONFIG, Options::default()).unwrap();
+    let mut device = Rtl::new(&CONFIG, SimOptions::default()).unwrap();
     let at = |name: &str| header[&name.to_uppercase()] as u32;
     for r in json["registers"].as_array().unwrap() {
         let name = r["name"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! The card on a simulated PCI bus does what the engine behind AXI4-Lite does, to the bit.
 
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::{Board, Completion},
     device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
@@ -31,16 +31,16 @@ fn a_scene_has_one_digest_over_either_bus() {
         assert_eq!(engine.link_retries(), Some(0));
         engine.state_digest().unwrap()
     };
-    let mut card = PciSim::new(&CONFIG, Options::default()).unwrap();
+    let mut card = PciSim::new(&CONFIG, SimOptions::default()).unwrap();
     let over_pci = run(&mut card);
-    let over_axi = run(&mut Rtl::new(&CONFIG, Options::default()).unwrap());
+    let over_axi = run(&mut Rtl::new(&CONFIG, SimOptions::default()).unwrap());
     assert_eq!((over_pci, over_axi), (model.state_digest(), model.state_digest()));
     assert_eq!(card.violations(), 0, "of {} clocks", card.clocks());
 }
 
 #[test]
 fn the_card_tests_itself_over_pci() {
-    let card = PciSim::new(&CONFIG, Options::default()).unwrap();
+    let card = PciSim::new(&CONFIG, SimOptions::default()).unwrap();
     let (report, board) = selftest(Board::open(card).unwrap()).unwrap();
     assert!(report.passed() && report.words > 10_000, "{report:?}");
     let card = board.into_device();
@@ -56,7 +56,7 @@ fn completion_and_upload_in_bus_clocks() {
     let image = Image::new(&Scene::open("cube9").unwrap(), CONFIG.profile, CONFIG.inverse).unwrap();
     let mut model = Model::new(image.clone(), 1);
     model.advance(RUNS);
-    let mut board = Board::open(PciSim::new(&CONFIG, Options::default()).unwrap()).unwrap();
+    let mut board = Board::open(PciSim::new(&CONFIG, SimOptions::default()).unwrap()).unwrap();
     let mut costs = Vec::new();
     for how in [Completion::Poll, Completion::Interrupt] {
         board.set_completion(how).unwrap();
@@ -87,8 +87,8 @@ fn completion_and_upload_in_bus_clocks() {
 /// What the engine refuses over AXI4-Lite, it refuses over PCI: reads by a target abort, posted writes by SERR#.
 #[test]
 fn refusals_are_the_same() {
-    let mut card = PciSim::new(&CONFIG, Options::default()).unwrap();
-    let mut axi = Rtl::new(&CONFIG, Options::default()).unwrap();
+    let mut card = PciSim::new(&CONFIG, SimOptions::default()).unwrap();
+    let mut axi = Rtl::new(&CONFIG, SimOptions::default()).unwrap();
     let outcome = |result: Result<u32, DeviceError>| result.map_err(|e| e.to_string());
     for address in (0..0x500).step_by(4).chain([0x8000, 0x1_0000, 0x2_0000, 0x3_8000]) {
         let read = |device: &mut dyn Device| {

@@ -100,7 +100,7 @@ pub fn constant_times(
 mod tests {
     use super::*;
     use crate::{
-        sim::verilated::{Options, Sim},
+        sim::verilated::{Sim, SimOptions},
         testing::{cells, synthesise},
     };
     use proptest::prelude::*;
@@ -109,7 +109,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(8))]
         #[test]
         fn entries_come_back(writes in prop::collection::vec((0u128..64, 0u128..1 << 21), 80)) {
-            let mut sim = Sim::new(&class_table(), Options::default()).unwrap();
+            let mut sim = Sim::new(&class_table(), SimOptions::default()).unwrap();
             let mut entries = [0; 64];
             for (class, d) in writes {
                 sim.set("write", 1);

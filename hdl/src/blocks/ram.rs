@@ -45,7 +45,7 @@ pub const READ_LATENCY: u32 = 2;
 mod tests {
     use super::*;
     use crate::{
-        sim::verilated::{Options, Sim},
+        sim::verilated::{Sim, SimOptions},
         testing::{cells, synthesise},
     };
     use proptest::prelude::*;
@@ -55,7 +55,7 @@ mod tests {
         /// Against an array: random reads on both ports, random writes, collisions left out.
         #[test]
         fn it_remembers(accesses in prop::collection::vec((0usize..20, 0usize..20, any::<bool>(), any::<u64>()), 100)) {
-            let mut sim = Sim::new(&ram(54, 20), Options::default()).unwrap();
+            let mut sim = Sim::new(&ram(54, 20), SimOptions::default()).unwrap();
             let mut memory = [0u64; 20];
             for item in 0..20 {
                 sim.set("b_address", item);

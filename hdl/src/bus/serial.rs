@@ -108,7 +108,7 @@ pub fn serial(address_bits: u32) -> Module {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::verilated::{Options, Sim};
+    use crate::sim::verilated::{Sim, SimOptions};
     use nendo_model::contract::{
         map::{MAGIC, Reg},
         numbers::{Inverse, Profile},
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_engine_answers_over_the_wires() {
         let config = Config::minimal(Profile::Wide, Inverse::Table);
-        let mut sim = Sim::new(&serial_board(&config), Options::default()).unwrap();
+        let mut sim = Sim::new(&serial_board(&config), SimOptions::default()).unwrap();
         for (name, value) in [("cs_n", 1), ("sck", 0), ("mosi", 0), ("reset_n", 0)] {
             sim.set(name, value);
         }

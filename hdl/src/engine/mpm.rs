@@ -124,7 +124,7 @@ pub fn mpm(profile: Profile) -> Module {
 mod tests {
     use super::*;
     use crate::{
-        sim::verilated::{Options, Sim},
+        sim::verilated::{Sim, SimOptions},
         testing::{cells, run_pipeline_with, synthesise},
     };
     use nendo_model::{
@@ -185,7 +185,7 @@ mod tests {
         let mut runner = runner();
         for profile in Profile::ALL {
             let module = mpm(profile);
-            let mut sim = Sim::new(&module, Options::default()).unwrap();
+            let mut sim = Sim::new(&module, SimOptions::default()).unwrap();
             for round in 0..200 {
                 let image = sample(images_of(profile, Inverse::Table, round % 3 == 0), &mut runner);
                 let most = if round % 2 == 0 { 131_072i64 } else { 8_000 };

@@ -199,7 +199,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
 mod tests {
     use super::*;
     use crate::{
-        sim::verilated::{Options, Sim},
+        sim::verilated::{Sim, SimOptions},
         testing::synthesise,
     };
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn every_mode_takes_the_clocks_it_should() {
-        let mut sim = Sim::new(&circuit(), Options::default()).unwrap();
+        let mut sim = Sim::new(&circuit(), SimOptions::default()).unwrap();
         for name in ["start", "stop", "clear", "halt", "reset_n"] {
             sim.set(name, (name == "reset_n").into());
         }

@@ -123,7 +123,7 @@ impl Runner {
         let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
         let (median, edges) = (at(0.5), scene.mesh.edges.len());
         let contention = Stretch::contention(&counted);
-        let trouble = match contention {
+        let disturbance = match contention {
             None => Some("not valid: this system does not say who else uses it".to_owned()),
             Some(c) if enough && c.is_quiet(self.threads) => None,
             Some(c) => Some(format!(
@@ -143,8 +143,8 @@ impl Runner {
             turns: times.len(),
             disturbed_turns,
             contention,
-            valid: trouble.is_none(),
-            note: trouble.or(self.note),
+            valid: disturbance.is_none(),
+            note: disturbance.or(self.note),
             ..Row::default()
         }
     }

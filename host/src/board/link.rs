@@ -26,14 +26,14 @@ impl Sum {
 }
 
 /// A device with sums of its traffic.
-pub struct Link<D: Device> {
+pub struct CheckedLink<D: Device> {
     device: D,
     written: Sum,
     read: Sum,
     retries: u64,
 }
 
-impl<D: Device> Link<D> {
+impl<D: Device> CheckedLink<D> {
     /// A link to a device, beginning with the sums it has now. So many transfers have been repeated before.
     pub fn new(device: D, retries: u64) -> Result<Self, BoardError> {
         let mut link = Self { device, written: Sum::default(), read: Sum::default(), retries };

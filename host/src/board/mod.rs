@@ -1,6 +1,6 @@
 //! The driver: a scene's image on a device.
 //!
-//! Everything that goes over the bus is checked by sums the engine keeps ([`Link`]), every command is counted,
+//! Everything that goes over the bus is checked by sums the engine keeps ([`CheckedLink`]), every command is counted,
 //! every wait is bounded. Either a call does what it says, or it returns an error.
 
 mod completion;
@@ -11,7 +11,7 @@ mod link;
 
 pub use completion::Completion;
 pub use error::BoardError;
-pub use link::Link;
+pub use link::CheckedLink;
 
 use crate::device::{Device, DeviceError, identify};
 use layout::Layout;
@@ -46,7 +46,7 @@ pub struct Memories {
 
 /// An engine on a device.
 pub struct Board<D: Device> {
-    link: Link<D>,
+    link: CheckedLink<D>,
     pub(crate) map: Map,
     /// Where the loaded image is.
     layout: Layout,
@@ -80,7 +80,7 @@ impl<D: Device> Board<D> {
     /// Opens a device: it must hold an engine this program knows.
     pub fn open(mut device: D) -> Result<Self, BoardError> {
         let (config, retries) = identity(&mut device)?;
-        let mut link = Link::new(device, retries)?;
+        let mut link = CheckedLink::new(device, retries)?;
         let commands = link.reading("reading registers", |link| link.get(Reg::CommandsSeen))?;
         let (map, completion) = (Map::new(&config), Completion::Poll);
         Ok(Self { link, map, layout: Layout::default(), commands, asked: 0, completion })

@@ -1,6 +1,6 @@
 //! `nendo bench`: how fast every engine is on this machine.
 
-use super::{Console, Failure, options::modules_range};
+use super::{CommandError, Console, options::modules_range};
 use crate::{
     bench::{self, Effort, Row, meshes},
     output::write_whole,
@@ -44,13 +44,13 @@ pub(super) struct Args {
 const STANDARD: [&str; 4] = ["9x9x9", "15x15x16", "32x32x32", "64x64x64"];
 
 /// Makes a mesh when its turn comes.
-type Make = Box<dyn Fn() -> Result<Scene, Failure>>;
+type Make = Box<dyn Fn() -> Result<Scene, CommandError>>;
 
 /// The meshes to time, by name.
 fn plan(args: &Args) -> Vec<(String, Make)> {
     let regular = |size: &str| -> (String, Make) {
         let name = size.to_owned();
-        (size.to_owned(), Box::new(move || meshes::regular(&name).map_err(Failure::input)))
+        (size.to_owned(), Box::new(move || meshes::regular(&name).map_err(CommandError::input)))
     };
     if !args.sizes.is_empty() {
         return args.sizes.iter().map(|s| regular(s)).collect();
@@ -63,16 +63,18 @@ fn plan(args: &Args) -> Vec<(String, Make)> {
     let mut list: Vec<(String, Make)> = boxes.iter().map(|s| regular(s)).collect();
     list.push((
         format!("{shuffled} shuffled"),
-        Box::new(move || meshes::shuffled(shuffled).map_err(Failure::input)),
+        Box::new(move || meshes::shuffled(shuffled).map_err(CommandError::input)),
     ));
     list.push((
         "tetrahedra".to_owned(),
-        Box::new(move || meshes::tetrahedra(tetrahedra).map_err(Failure::input)?.map_err(Failure::input)),
+        Box::new(move || {
+            meshes::tetrahedra(tetrahedra).map_err(CommandError::input)?.map_err(CommandError::input)
+        }),
     ));
     list
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let effort = match args.quick {
         true => Effort { turns: 7, turn: Duration::from_millis(8) },
         false => Effort { turns: 60, turn: Duration::from_millis(6) },

@@ -1,12 +1,13 @@
 //! `nendo board`: boards on the bus.
 
-use super::{Console, Failure, emulate, options::HardwareArgs, run};
+use super::{CommandError, Console, emulate, options::HardwareArgs, run};
 use crate::{
     board::Board,
     device::{
-        Device, DeviceSpec, Making, identify,
-        pci::sysfs::PciDevice,
-        registry::{self, BACKENDS, Found},
+        Device, DeviceSpec, Making,
+        backend::Found,
+        identify,
+        registry::{self, BACKENDS},
     },
     engine::EngineKind,
     selftest::selftest,
@@ -50,7 +51,7 @@ impl DeviceArg {
     }
 }
 
-pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, CommandError> {
     match command {
         Command::List => list(console),
         Command::Info(device) => info(device, console),
@@ -68,7 +69,7 @@ pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Fai
     }
 }
 
-fn list(console: Console) -> Result<Value, Failure> {
+fn list(console: Console) -> Result<Value, CommandError> {
     let mut found = Vec::new();
     for backend in BACKENDS {
         found.extend((backend.list)().map_err(anyhow::Error::from)?);
@@ -81,11 +82,11 @@ fn list(console: Console) -> Result<Value, Failure> {
         console.say("no boards found. Without one, `--device rtl` is the hardware compiled by Verilator.");
     }
     let xdma: Vec<&str> = found.iter().map(|f| f.name.as_str()).filter(|n| n.starts_with("xdma:")).collect();
-    let boards: Vec<&PciDevice> = found.iter().filter_map(|f| f.pci.as_ref()).collect();
+    let boards: Vec<&Value> = found.iter().filter_map(|f| f.detail.as_ref()).collect();
     Ok(json!({ "boards": boards, "xdma": xdma }))
 }
 
-fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
+fn info(args: &DeviceArg, console: Console) -> Result<Value, CommandError> {
     let mut board = args.open()?;
     let config = *board.config();
     let device = board.device();
@@ -121,7 +122,7 @@ fn info(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
     }))
 }
 
-fn test(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
+fn test(args: &DeviceArg, console: Console) -> Result<Value, CommandError> {
     let (report, board) = selftest(args.open()?).map_err(anyhow::Error::from)?;
     let mut value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
     value["passed"] = json!(report.passed());
@@ -131,11 +132,11 @@ fn test(args: &DeviceArg, console: Console) -> Result<Value, Failure> {
             "{} of {} words came back wrong; the first: {} {} {}: wrote {:#x}, read {:#x}",
             report.wrong, report.words, wrong.window, wrong.item, wrong.field, wrong.written, wrong.read
         );
-        return Err(Failure::Run(anyhow!(text), Some(value)));
+        return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
     if !report.passed() {
         let text = "memories are sound, but the known scene gives another state than the model";
-        return Err(Failure::Run(anyhow!(text), Some(value)));
+        return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
     console.say(format!(
         "passed: {} words kept, the known scene has the model's state after {} clocks{}",

@@ -1,12 +1,12 @@
 //! `nendo compare`: the error of an engine against the reference over time ([H05] Fig. 2.11).
 
 use super::{
-    Console, Failure, open_failure,
+    CommandError, Console, open_failure,
     options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
     engine::{self, EngineKind, EngineOptions},
-    export::report::{self, Report},
+    export::page::{self, Page},
     output::write_whole,
     plot, progress,
 };
@@ -56,7 +56,7 @@ struct Sample {
     max_percent: f64,
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     args.engine.check_stability(&scene, console)?;
     let options = args.engine.options();
@@ -83,7 +83,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         if let Some(failure) = engine.failure().or_else(|| reference.failure()) {
             let text = engine::explain(failure);
             bar.finish_and_clear();
-            return Err(Failure::Run(anyhow::anyhow!("after {until} of {steps} steps: {text}"), None));
+            return Err(CommandError::Run(anyhow::anyhow!("after {until} of {steps} steps: {text}"), None));
         }
     }
     bar.finish_and_clear();
@@ -158,10 +158,10 @@ fn write_report(
         rows.push(vec![format!("{t:.3}"), format!("{mean_percent:.5}"), format!("{max_percent:.5}")]);
     }
     let mut page =
-        Report::new(&format!("nendo: error of {}", scene.name), "Distance from the reference over time");
+        Page::new(&format!("nendo: error of {}", scene.name), "Distance from the reference over time");
     page.picture("Error over time", plot)
-        .table("Scene", &report::scene_rows(scene))
-        .table("Comparison", &report::json_rows(report))
+        .table("Scene", &page::scene_rows(scene))
+        .table("Comparison", &page::json_rows(report))
         .numbers("Samples", &["t [s]", "mean [%]", "largest [%]"], &rows);
     let text = serde_json::to_string_pretty(report)? + "\n";
     for (name, content) in [("report.html", page.finish()), ("report.json", text), ("error.csv", csv)] {

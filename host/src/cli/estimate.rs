@@ -1,7 +1,7 @@
 //! `nendo estimate`: hardware and rate without running a tool.
 
 use super::{
-    Console, Failure,
+    CommandError, Console,
     options::{HardwareArgs, SceneArg},
     target,
 };
@@ -126,24 +126,24 @@ impl Estimate {
 }
 
 /// The largest cube of particles that fits a configuration's memories, with its plan.
-fn largest_box(config: &Config) -> Result<(Scene, Arc<Schedule>), Failure> {
+fn largest_box(config: &Config) -> Result<(Scene, Arc<Schedule>), CommandError> {
     let most = ((config.modules * config.particles) as f64).cbrt() as u64;
     for side in (2..=most).rev() {
-        let scene = Scene::open(&format!("box:{side}x{side}x{side}")).map_err(Failure::input)?;
+        let scene = Scene::open(&format!("box:{side}x{side}x{side}")).map_err(CommandError::input)?;
         if scene.mesh.edges.len() as u64 > config.modules * config.edges {
             continue;
         }
-        let image = Image::new(&scene, config.profile, config.inverse).map_err(Failure::input)?;
+        let image = Image::new(&scene, config.profile, config.inverse).map_err(CommandError::input)?;
         let plan = Loaded::planned(image, config.modules as usize).plan;
         if u64::from(plan.particles) <= config.particles && u64::from(plan.slots()) <= config.edges {
             return Ok((scene, plan));
         }
     }
-    Err(Failure::input(anyhow!("no box fits {} modules", config.modules)))
+    Err(CommandError::input(anyhow!("no box fits {} modules", config.modules)))
 }
 
 /// The most modules with minimal memories that a target has room for, if there is room for one.
-fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, Failure> {
+fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, CommandError> {
     let one = Config { modules: 1, ..hardware.standard() };
     let by_memory = target.brams / Memory::of(&one).total();
     let by_multipliers = target.multipliers / Multipliers::of(&one).total();
@@ -168,15 +168,15 @@ fn measured(bench: &Value, kind: &str) -> Option<(f64, u64, String)> {
     .max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let target = target::open(&args.target)?;
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let (config, scene, plan) = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
-            let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
+            let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
             let Loaded { config, plan, .. } =
-                Loaded::new(image, args.hardware.modules()).map_err(Failure::input)?;
+                Loaded::new(image, args.hardware.modules()).map_err(CommandError::input)?;
             (config, scene, plan)
         }
         None => {

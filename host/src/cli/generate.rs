@@ -1,7 +1,7 @@
 //! `nendo gen`: Verilog, manifest and register map of a configuration.
 
 use super::{
-    Console, Failure,
+    CommandError, Console,
     options::{HardwareArgs, SceneArg},
 };
 use crate::output::write_whole;
@@ -33,13 +33,13 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
     let config = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
-            let image = Image::new(&scene, profile, inverse).map_err(Failure::input)?;
-            Loaded::new(image, args.hardware.modules()).map_err(Failure::input)?.config
+            let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
+            Loaded::new(image, args.hardware.modules()).map_err(CommandError::input)?.config
         }
         None => args.hardware.standard().holding(args.particles, args.edges),
     };

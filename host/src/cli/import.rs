@@ -1,6 +1,6 @@
 //! `nendo scene import`: a mesh made by another program.
 
-use super::{Console, Failure};
+use super::{CommandError, Console};
 use crate::output::write_whole;
 use anyhow::{Context, anyhow};
 use nendo_model::{
@@ -65,8 +65,8 @@ fn positive(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a positive number".to_owned())
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
-    let imported = import::load(&args.file, args.scale).map_err(Failure::input)?;
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
+    let imported = import::load(&args.file, args.scale).map_err(CommandError::input)?;
     let (format, listed) = (imported.format, imported.triangles.len());
     console.say(format!(
         "{}: {format}, {} nodes, {} tetrahedra, {listed} triangles",
@@ -107,17 +107,17 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
 }
 
 /// The mesh to simulate, what its file or its filling is worth, and how a surface was filled.
-fn mesh_of(imported: Imported, pitch: Option<f64>) -> Result<(Mesh, Quality, Option<Value>), Failure> {
+fn mesh_of(imported: Imported, pitch: Option<f64>) -> Result<(Mesh, Quality, Option<Value>), CommandError> {
     match pitch.filter(|_| imported.is_surface()) {
         Some(pitch) => {
-            let fill = imported.fill(pitch).map_err(Failure::input)?;
+            let fill = imported.fill(pitch).map_err(CommandError::input)?;
             let quality = fill.mesh.quality();
             let about = json!({ "pitch": pitch, "cubes": fill.cubes, "volume_ratio": fill.volume_ratio });
             Ok((fill.mesh, quality, Some(about)))
         }
         None => {
             let quality = imported.quality();
-            Ok((imported.into_mesh(pitch).map_err(Failure::input)?, quality, None))
+            Ok((imported.into_mesh(pitch).map_err(CommandError::input)?, quality, None))
         }
     }
 }
@@ -168,14 +168,14 @@ fn write_scene(
     mesh: &Mesh,
     quality: &Quality,
     console: Console,
-) -> Result<f64, Failure> {
+) -> Result<f64, CommandError> {
     let water = 1000.0 * quality.volume / mesh.particles.len() as f64;
     let mass = args.mass.unwrap_or(three_digits(water));
     let parse = |step: f64| {
         let text = scene_text(args, out, mesh, mass, step)?;
         // What is written must be readable: the reader itself is the check.
-        let scene = Scene::parse(&text, &out.display().to_string()).map_err(Failure::input)?;
-        Ok::<_, Failure>((text, scene))
+        let scene = Scene::parse(&text, &out.display().to_string()).map_err(CommandError::input)?;
+        Ok::<_, CommandError>((text, scene))
     };
     let (mut text, mut scene) = parse(args.step.unwrap_or(0.001))?;
     let stability = Stability::of(&scene, Integrator::Euler);
@@ -185,7 +185,7 @@ fn write_scene(
         console.say(format!("warning: {}", super::options::unstable(&stability)));
     }
     if out.exists() && !args.overwrite {
-        return Err(Failure::input(anyhow!("{} exists; use --overwrite to replace it", out.display())));
+        return Err(CommandError::input(anyhow!("{} exists; use --overwrite to replace it", out.display())));
     }
     write_whole(out, text.as_bytes()).with_context(|| format!("writing {}", out.display()))?;
     console.say(format!("wrote {}: step {} s, each particle {mass:.3e} kg", out.display(), scene.step));
@@ -203,8 +203,8 @@ fn round_down(value: f64) -> f64 {
     candidates.into_iter().find(|&c| c <= value).unwrap_or(value)
 }
 
-fn scene_text(args: &Args, out: &Path, mesh: &Mesh, mass: f64, step: f64) -> Result<String, Failure> {
-    let file = mesh_path(&args.file, out).map_err(Failure::input)?;
+fn scene_text(args: &Args, out: &Path, mesh: &Mesh, mass: f64, step: f64) -> Result<String, CommandError> {
+    let file = mesh_path(&args.file, out).map_err(CommandError::input)?;
     let Args { scale, .. } = args;
     // Light particles need soft edges, else only short steps are stable and words are too narrow.
     let per_mass = |given: Option<f64>, factor: f64| given.unwrap_or(three_digits(mass * factor));

@@ -91,36 +91,36 @@ enum Command {
 
 /// Why a command ends badly.
 #[derive(Debug)]
-enum Failure {
+enum CommandError {
     /// Wrong usage or bad input: exit code 2.
     Input(anyhow::Error),
     /// The run failed: exit code 1. What it found so far, if anything, for `--json`.
     Run(anyhow::Error, Option<Value>),
 }
 
-impl Failure {
+impl CommandError {
     fn input(error: impl Into<anyhow::Error>) -> Self {
         Self::Input(error.into())
     }
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         Self::Run(error, None)
     }
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> Self {
         Self::Run(error.into(), None)
     }
 }
 
 /// A scene that does not fit is bad input; a tool or device that does not work is a failed run.
-fn open_failure(error: OpenError) -> Failure {
+fn open_failure(error: OpenError) -> CommandError {
     match error {
-        OpenError::Scene(_) | OpenError::Modules { .. } => Failure::input(error),
-        OpenError::Board(_) => Failure::Run(error.into(), None),
+        OpenError::Scene(_) | OpenError::Modules { .. } => CommandError::input(error),
+        OpenError::Board(_) => CommandError::Run(error.into(), None),
     }
 }
 
@@ -162,8 +162,8 @@ pub fn main() -> ExitCode {
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),
-        Err(Failure::Input(error)) => (2, Some(error), None),
-        Err(Failure::Run(error, value)) => (1, Some(error), value),
+        Err(CommandError::Input(error)) => (2, Some(error), None),
+        Err(CommandError::Run(error, value)) => (1, Some(error), value),
     };
     if let Some(error) = &error {
         eprintln!("nendo: {error:#}");

@@ -1,6 +1,6 @@
 //! Options that several commands share.
 
-use super::{Console, Failure};
+use super::{CommandError, Console};
 use crate::{
     board::Completion,
     device::{DeviceSpec, registry},
@@ -25,8 +25,8 @@ pub(super) struct SceneArg {
 }
 
 impl SceneArg {
-    pub(super) fn open(&self) -> Result<Scene, Failure> {
-        Scene::open(&self.scene).map_err(Failure::input)
+    pub(super) fn open(&self) -> Result<Scene, CommandError> {
+        Scene::open(&self.scene).map_err(CommandError::input)
     }
 }
 
@@ -124,7 +124,7 @@ impl EngineArgs {
     }
 
     /// Refuses a scene whose step is too long, unless forced.
-    pub(super) fn check_stability(&self, scene: &Scene, console: Console) -> Result<(), Failure> {
+    pub(super) fn check_stability(&self, scene: &Scene, console: Console) -> Result<(), CommandError> {
         let integrator = if self.engine == EngineKind::F64 { self.integrator } else { Integrator::Euler };
         let stability = Stability::of(scene, integrator);
         if stability.is_stable() {
@@ -135,7 +135,7 @@ impl EngineArgs {
             console.say(format!("warning: {text}; running all the same"));
             return Ok(());
         }
-        Err(Failure::input(anyhow::anyhow!("{text}; shorten `step`, or use --force")))
+        Err(CommandError::input(anyhow::anyhow!("{text}; shorten `step`, or use --force")))
     }
 }
 

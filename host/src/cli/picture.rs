@@ -1,7 +1,7 @@
 //! `nendo picture`: states of a scene side by side, one row for each material.
 
 use super::{
-    Console, Failure, open_failure,
+    CommandError, Console, open_failure,
     options::{EngineArgs, SceneArg, scenes_help},
 };
 use crate::{
@@ -39,12 +39,12 @@ pub(super) struct Args {
 /// More would be too small to see.
 const MAX_PANELS: usize = 64;
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let times = if args.at.is_empty() { vec![0.0, scene.duration] } else { args.at.clone() };
     let rising = times.windows(2).all(|w| w[0] < w[1]);
     if !rising || times.iter().any(|t| !(t.is_finite() && *t >= 0.0)) {
-        return Err(Failure::input(anyhow!("--at takes times from 0 on that rise, e.g. 0,0.5,1")));
+        return Err(CommandError::input(anyhow!("--at takes times from 0 on that rise, e.g. 0,0.5,1")));
     }
     let variants: Vec<(String, Scene)> = if args.each_material {
         (0..scene.materials.len())
@@ -58,7 +58,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         vec![(String::new(), scene.clone())]
     };
     if variants.len() * times.len() > MAX_PANELS {
-        return Err(Failure::input(anyhow!(
+        return Err(CommandError::input(anyhow!(
             "{} pictures in one: at most {MAX_PANELS}",
             variants.len() * times.len()
         )));
@@ -80,7 +80,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
 }
 
 /// The states at the given times.
-fn run(args: &Args, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, Failure> {
+fn run(args: &Args, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, CommandError> {
     let mut engine = engine::open(scene, &args.engine.options()).map_err(open_failure)?;
     let mut panels = Vec::new();
     for &time in times {
@@ -89,10 +89,10 @@ fn run(args: &Args, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, Failure>
             engine.advance((until - engine.step()).min(100))?;
             if let Some(failure) = engine.failure() {
                 let text = engine::explain(failure);
-                return Err(Failure::Run(anyhow!("after {} steps: {text}", engine.step()), None));
+                return Err(CommandError::Run(anyhow!("after {} steps: {text}", engine.step()), None));
             }
             if interrupt::requested() {
-                return Err(Failure::Run(anyhow!("interrupted after {} steps", engine.step()), None));
+                return Err(CommandError::Run(anyhow!("interrupted after {} steps", engine.step()), None));
             }
         }
         let title = format!("{} s", (until as f64 * scene.step * 1e6).round() / 1e6);

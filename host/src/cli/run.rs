@@ -1,27 +1,35 @@
 //! `nendo run`: a scene on an engine.
 
 use super::{
-    Console, Failure, open_failure,
+    CommandError, Console, open_failure,
     options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
     engine::{self, Engine, EngineKind, EngineOptions},
     export::{
         gltf,
-        report::{self, Report},
+        page::{self, Page},
         series::{Plan, Series},
     },
-    interrupt, live,
+    interrupt,
+    live::{self, LiveReport},
     output::write_whole,
     picture, plot, progress,
 };
 use anyhow::Context;
 use nendo_model::{
+    contract::{
+        numbers::{Inverse, Profile},
+        overflow::Source,
+        scaling::Headroom,
+    },
+    engine::Probe,
     mesh::Vec3,
     plan::schedule::Schedule,
     scene::{Scene, deformation::Deformation},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::{fmt::Write, path::PathBuf, time::Instant};
 
 #[derive(clap::Args, Debug)]
@@ -72,11 +80,11 @@ pub(super) struct Args {
     watch: Vec<u32>,
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let edges = scene.mesh.edges.len();
     if let Some(edge) = args.probe_edge.filter(|&e| e >= edges) {
-        return Err(Failure::input(anyhow::anyhow!(
+        return Err(CommandError::input(anyhow::anyhow!(
             "--probe-edge {edge}: the scene has {edges} edges (0 to {})",
             edges - 1
         )));
@@ -87,27 +95,26 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let on_board = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
     for (option, used) in [("--live", args.live), ("--record", options.record.is_some())] {
         if used && !on_board {
-            return Err(Failure::input(anyhow::anyhow!("{option} needs --engine board (or rtl)")));
+            return Err(CommandError::input(anyhow::anyhow!("{option} needs --engine board (or rtl)")));
         }
     }
     let particles = scene.mesh.particles.len() as u32;
     let beyond = |list: &[u32]| list.iter().copied().find(|&p| p >= particles);
     let out_of_range = [("--points", beyond(&args.points)), ("--watch", beyond(&args.watch))];
     if let Some((option, point)) = out_of_range.iter().find_map(|(o, p)| Some((o, (*p)?))) {
-        return Err(Failure::input(anyhow::anyhow!(
+        return Err(CommandError::input(anyhow::anyhow!(
             "{option} {point}: the scene has {particles} particles (0 to {})",
             particles - 1
         )));
     }
     let steps = args.length.steps(&scene);
-    let kind = serde_json::to_value(options.kind).map_err(anyhow::Error::from)?;
     let fixed = options.kind.is_fixed_point();
     console.say(format!(
         "{}: {} particles, {edges} edges, {steps} steps of {} s on {}{}",
         scene.name,
         scene.mesh.particles.len(),
         scene.step,
-        kind.as_str().unwrap_or_default(),
+        options.kind.name(),
         if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
     ));
 
@@ -128,69 +135,71 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         Some(loaded) => Some(Deformation::of(&scene.mesh.particles, &loaded, &engine.positions()?)),
         None => None,
     };
-    let mut report = json!({
-        "scene": scene.name,
-        "engine": kind,
-        "profile": fixed.then_some(options.profile),
-        "inverse": fixed.then_some(options.inverse),
-        "modules": engine.modules().unwrap_or(args.engine.hardware.modules() as u64),
-        "particles": scene.mesh.particles.len(),
-        "edges": edges,
-        "steps": done,
-        "simulated_s": done as f64 * scene.step,
-        "wall_s": wall,
-        "edges_per_s": done as f64 * edges as f64 / wall,
-        "cycles_per_step": engine.cycles_per_step(),
-        "clocks_per_wall_s": engine.cycles_per_step().map(|c| c as f64 * done as f64 / wall),
-        "state_digest": engine.state_digest()?,
-        "overflow": overflow.any(),
-        "overflow_sources": overflow.sources().collect::<Vec<_>>(),
-        "headroom": headroom,
-        "probe": probe,
-        "link_retries": engine.link_retries(),
-        "live": live,
-    });
-    if let Some(d) = &deformation {
-        report["deformation"] = serde_json::to_value(d).map_err(anyhow::Error::from)?;
-    }
+    let report = RunReport {
+        scene: scene.name.clone(),
+        engine: options.kind,
+        profile: fixed.then_some(options.profile),
+        inverse: fixed.then_some(options.inverse),
+        modules: engine.modules().unwrap_or(args.engine.hardware.modules() as u64),
+        particles: scene.mesh.particles.len(),
+        edges,
+        steps: done,
+        simulated_s: done as f64 * scene.step,
+        wall_s: wall,
+        edges_per_s: done as f64 * edges as f64 / wall,
+        cycles_per_step: engine.cycles_per_step(),
+        clocks_per_wall_s: engine.cycles_per_step().map(|c| c as f64 * done as f64 / wall),
+        state_digest: engine.state_digest()?,
+        overflow: overflow.any(),
+        overflow_sources: overflow.sources().collect(),
+        headroom,
+        probe,
+        link_retries: engine.link_retries(),
+        live,
+        deformation,
+    };
+    let value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
     engine.close()?;
     if let Some(failure) = engine.failure() {
         let text = engine::explain(failure);
-        return Err(Failure::Run(
+        return Err(CommandError::Run(
             anyhow::anyhow!("stopped within {done} of {steps} steps: {text}"),
-            Some(report),
+            Some(value),
         ));
     }
     if done < steps {
-        return Err(Failure::Run(anyhow::anyhow!("interrupted after {done} of {steps} steps"), Some(report)));
+        return Err(CommandError::Run(
+            anyhow::anyhow!("interrupted after {done} of {steps} steps"),
+            Some(value),
+        ));
     }
-    if let Some(live) = &live {
+    if let Some(live) = &report.live {
         console.say(live.lines());
     }
-    if let Some(retries) = engine.link_retries().filter(|&n| n > 0) {
+    if let Some(retries) = report.link_retries.filter(|&n| n > 0) {
         console.say(format!("{retries} transfers over the bus were damaged and repeated"));
     }
-    if let Some(probe) = probe {
+    if let Some(probe) = &report.probe {
         console.say(probe.line(fixed.then_some(options.profile)));
     }
     console.say(format!(
         "{:.3} s simulated in {wall:.3} s ({:.1} M edges/s){}\nstate {}",
-        done as f64 * scene.step,
-        done as f64 * edges as f64 / wall / 1e6,
-        engine.cycles_per_step().map_or(String::new(), |c| format!(", {c} clock cycles per step")),
-        report["state_digest"].as_str().unwrap_or_default(),
+        report.simulated_s,
+        report.edges_per_s / 1e6,
+        report.cycles_per_step.map_or(String::new(), |c| format!(", {c} clock cycles per step")),
+        report.state_digest,
     ));
-    if let Some(Deformation { kind, residual_m, return_m }) = deformation {
+    if let Some(Deformation { kind, residual_m, return_m }) = &report.deformation {
         let kind = format!("{kind:?}").to_lowercase();
         console.say(format!("deformation: {kind}; {residual_m:.3e} m left, {return_m:.3e} m came back"));
     }
     if let Some(folder) = &args.out {
         let positions = engine.positions()?;
-        let text = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
+        let text = serde_json::to_string_pretty(&value).map_err(anyhow::Error::from)?;
         let picture = picture::svg(&scene, &positions);
         let mut names = series.map_or(Ok(vec![]), Series::finish).context("writing the series")?;
         let files = [
-            ("report.html", html(&scene, &report, engine.plan(), &picture).into_bytes()),
+            ("report.html", html(&scene, &report, &value, engine.plan(), &picture).into_bytes()),
             ("report.json", (text + "\n").into_bytes()),
             ("state.csv", state_csv(&scene, &positions).into_bytes()),
             ("model.glb", gltf::glb(&scene, &positions)),
@@ -204,7 +213,35 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
         }
         console.say(format!("wrote into {}: {}", folder.display(), names.join(", ")));
     }
-    Ok(report)
+    Ok(value)
+}
+
+/// What a run says of itself.
+#[derive(Debug, Serialize)]
+struct RunReport {
+    scene: String,
+    engine: EngineKind,
+    profile: Option<Profile>,
+    inverse: Option<Inverse>,
+    modules: u64,
+    particles: usize,
+    edges: usize,
+    steps: u64,
+    simulated_s: f64,
+    wall_s: f64,
+    edges_per_s: f64,
+    cycles_per_step: Option<u64>,
+    clocks_per_wall_s: Option<f64>,
+    state_digest: String,
+    overflow: bool,
+    overflow_sources: Vec<Source>,
+    headroom: Option<Headroom>,
+    probe: Option<Probe>,
+    link_retries: Option<u64>,
+    live: Option<LiveReport>,
+    /// Only if a load ended during the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deformation: Option<Deformation>,
 }
 
 /// An engine after its run.
@@ -212,7 +249,7 @@ struct Outcome {
     engine: Box<dyn Engine>,
     done: u64,
     wall: f64,
-    live: Option<live::Report>,
+    live: Option<LiveReport>,
     /// Positions when the load ended.
     loaded: Option<Vec<Vec3>>,
 }
@@ -258,7 +295,12 @@ fn run_in_pieces(
     Ok(Outcome { engine, done, wall, live: None, loaded })
 }
 
-fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> Result<Outcome, Failure> {
+fn run_live(
+    args: &Args,
+    scene: &Scene,
+    options: &EngineOptions,
+    steps: u64,
+) -> Result<Outcome, CommandError> {
     let mut engine = engine::open_board(scene, options).map_err(open_failure)?;
     let points = if args.points.is_empty() { live::default_points(scene) } else { args.points.clone() };
     let bar = progress::bar(&scene.name, steps);
@@ -274,19 +316,14 @@ fn run_live(args: &Args, scene: &Scene, options: &EngineOptions, steps: u64) -> 
 }
 
 /// The run as a page: scene, engine, figures, picture and, for hardware, where a step's clocks go.
-fn html(scene: &Scene, report: &Value, plan: Option<&Schedule>, picture: &str) -> String {
-    let below = format!(
-        "{} s of `{}` on {}",
-        report["simulated_s"],
-        scene.name,
-        report["engine"].as_str().unwrap_or_default()
-    );
-    let mut page = Report::new(&format!("nendo: {}", scene.name), &below);
+fn html(scene: &Scene, report: &RunReport, value: &Value, plan: Option<&Schedule>, picture: &str) -> String {
+    let below = format!("{} s of `{}` on {}", report.simulated_s, scene.name, report.engine.name());
+    let mut page = Page::new(&format!("nendo: {}", scene.name), &below);
     page.picture("At the end", picture)
-        .table("Scene", &report::scene_rows(scene))
-        .table("Run", &report::json_rows(report));
-    if report.get("deformation").is_some() {
-        page.table("Deformation", &report::json_rows(&report["deformation"]));
+        .table("Scene", &page::scene_rows(scene))
+        .table("Run", &page::json_rows(value));
+    if report.deformation.is_some() {
+        page.table("Deformation", &page::json_rows(&value["deformation"]));
     }
     if let Some(plan) = plan {
         let total = plan.cycles_per_step();
@@ -324,12 +361,12 @@ impl Args {
 }
 
 /// The engine, with its waveforms planned if they are asked for.
-fn open(args: &Args, scene: &Scene, options: &mut EngineOptions) -> Result<Box<dyn Engine>, Failure> {
+fn open(args: &Args, scene: &Scene, options: &mut EngineOptions) -> Result<Box<dyn Engine>, CommandError> {
     let Some(file) = &args.trace else {
         return engine::open(scene, options).map_err(open_failure);
     };
     if options.kind != EngineKind::Rtl || options.record.is_some() {
-        return Err(Failure::input(anyhow::anyhow!(
+        return Err(CommandError::input(anyhow::anyhow!(
             "--trace needs --engine rtl, without --record: nothing else has signals"
         )));
     }

@@ -1,7 +1,7 @@
 //! `nendo scene`: make, describe and check scenes.
 
 use super::{
-    Console, Failure, import,
+    CommandError, Console, import,
     options::{SceneArg, modules_range, unstable},
 };
 use crate::{output::write_whole, progress};
@@ -36,7 +36,7 @@ pub(super) enum Command {
     Check(CheckArgs),
 }
 
-pub(super) fn main(command: &Command, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(command: &Command, console: Console) -> Result<Value, CommandError> {
     match command {
         Command::Box(args) => make_box(args, console),
         Command::Import(args) => import::main(args, console),
@@ -80,7 +80,7 @@ pub(super) struct BoxArgs {
     overwrite: bool,
 }
 
-fn make_box(args: &BoxArgs, console: Console) -> Result<Value, Failure> {
+fn make_box(args: &BoxArgs, console: Console) -> Result<Value, CommandError> {
     let sides: Vec<&str> = args.size.split('x').collect();
     let BoxArgs { pitch, mass, k1, c1, c2, step, duration, .. } = args;
     let text = format!(
@@ -108,9 +108,12 @@ fn make_box(args: &BoxArgs, console: Console) -> Result<Value, Failure> {
         sides = sides.join(", "),
     );
     // What is written must be readable: the reader itself is the check.
-    let scene = Scene::parse(&text, &args.out.display().to_string()).map_err(Failure::input)?;
+    let scene = Scene::parse(&text, &args.out.display().to_string()).map_err(CommandError::input)?;
     if args.out.exists() && !args.overwrite {
-        return Err(Failure::input(anyhow!("{} exists; use --overwrite to replace it", args.out.display())));
+        return Err(CommandError::input(anyhow!(
+            "{} exists; use --overwrite to replace it",
+            args.out.display()
+        )));
     }
     write_whole(&args.out, text.as_bytes()).with_context(|| format!("writing {}", args.out.display()))?;
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
@@ -131,10 +134,12 @@ pub(super) struct InfoArgs {
 }
 
 /// How modules would share a mesh.
-fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure> {
+fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, CommandError> {
     let (particles, modules) = (mesh.particles.len(), usize::from(modules));
     if modules > particles {
-        return Err(Failure::input(anyhow!("{modules} modules for {particles} particles: at most one each")));
+        return Err(CommandError::input(anyhow!(
+            "{modules} modules for {particles} particles: at most one each"
+        )));
     }
     let depths = Depths::of(Profile::default(), Profile::default().usual_inverse(), modules as u64);
     let plan = Schedule::new(&mesh.particles, &mesh.edges, modules, depths);
@@ -155,7 +160,7 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, Failure>
     Ok(shares)
 }
 
-fn info(args: &InfoArgs, console: Console) -> Result<Value, Failure> {
+fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let mesh = &scene.mesh;
     let lengths: Vec<f64> = (0..mesh.edges.len()).map(|k| mesh.edge_length(k)).collect();
@@ -241,7 +246,7 @@ pub(super) struct CheckArgs {
     profile: Option<Profile>,
 }
 
-fn check(args: &CheckArgs, console: Console) -> Result<Value, Failure> {
+fn check(args: &CheckArgs, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let stability = Stability::of(&scene, Integrator::Euler);
     let mut sound = stability.is_stable();
@@ -286,11 +291,11 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, Failure> {
     if sound {
         Ok(report)
     } else {
-        Err(Failure::Run(anyhow!("scene {} is not sound", scene.name), Some(report)))
+        Err(CommandError::Run(anyhow!("scene {} is not sound", scene.name), Some(report)))
     }
 }
 
-fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, Failure> {
+fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, CommandError> {
     let mut engine = Reference::new(scene, Integrator::Euler);
     let mut seen = Expectation::ZERO;
     let mut look = |e: &Reference| seen.observe(scene, (&e.positions(), &e.velocities()), e.elements());
@@ -300,12 +305,12 @@ fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, 
             engine.advance(1);
             look(&engine);
         }
-        Ok::<_, Failure>(!engine.has_diverged())
+        Ok::<_, CommandError>(!engine.has_diverged())
     })?;
     if engine.has_diverged() {
-        return Err(Failure::Run(anyhow!("the rehearsal diverged"), None));
+        return Err(CommandError::Run(anyhow!("the rehearsal diverged"), None));
     }
-    let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(Failure::input)?;
+    let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(CommandError::input)?;
     console.say(format!(
         "rehearsal over {} s: positions within {:.4e} m of the centre, velocities {:.4e} m/s, extensions {:.4e} m, forces {:.4e} N",
         scene.duration, seen.position, seen.velocity, seen.extension, seen.force

@@ -1,6 +1,6 @@
 //! `nendo completions` and `nendo man`: made from the command line's own description.
 
-use super::{Cli, Console, Failure};
+use super::{Cli, CommandError, Console};
 use crate::output::write_whole;
 use anyhow::Context;
 use clap::CommandFactory;
@@ -20,7 +20,11 @@ pub(super) struct CompletionsArgs {
     out: Option<PathBuf>,
 }
 
-pub(super) fn completions(args: &CompletionsArgs, json: bool, console: Console) -> Result<Value, Failure> {
+pub(super) fn completions(
+    args: &CompletionsArgs,
+    json: bool,
+    console: Console,
+) -> Result<Value, CommandError> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "nendo", &mut text);
     let file = args.out.as_ref().map(|path| (path.clone(), text.clone()));
@@ -37,7 +41,7 @@ pub(super) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(super) fn man(args: &ManArgs, json: bool, console: Console) -> Result<Value, Failure> {
+pub(super) fn man(args: &ManArgs, json: bool, console: Console) -> Result<Value, CommandError> {
     let mut command = Cli::command();
     command.build();
     let mut pages = Vec::new();
@@ -67,7 +71,7 @@ fn deliver(
     files: &[(PathBuf, Vec<u8>)],
     json: bool,
     console: Console,
-) -> Result<Value, Failure> {
+) -> Result<Value, CommandError> {
     for (path, text) in files {
         write_whole(path, text).with_context(|| format!("writing {}", path.display()))?;
         console.say(format!("wrote {}", path.display()));

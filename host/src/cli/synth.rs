@@ -1,9 +1,9 @@
 //! `nendo synth`: from a configuration to a bitstream, as far as the tools exist.
 
-use super::{Console, Failure, options::HardwareArgs, target};
+use super::{CommandError, Console, options::HardwareArgs, target};
 use crate::{
     output::write_whole,
-    synth::{self, Job, Report, SynthError},
+    synth::{self, Job, SynthError, SynthReport},
 };
 use anyhow::{Context, anyhow};
 use nendo_hdl::target::{Flow, Target};
@@ -50,11 +50,11 @@ fn flow(text: &str) -> Result<Flow, String> {
     Flow::ALL.into_iter().find(|flow| flow.name() == text).ok_or_else(known)
 }
 
-pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let Some(name) = &args.target else { return Ok(list(console)) };
     let target = target::open(name)?;
     let config = args.hardware.standard();
-    let kept = args.check.as_ref().map(read_report).transpose().map_err(Failure::Input)?;
+    let kept = args.check.as_ref().map(read_report).transpose().map_err(CommandError::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let say = |line: &str| console.say(line);
@@ -62,7 +62,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let (report, error) =
         synth::run(&Job { target: &target, flow, config: &config, folder: &folder, say: &say });
     if let Some(error @ SynthError::Flow { .. }) = error {
-        return Err(Failure::input(error));
+        return Err(CommandError::input(error));
     }
     let value = json!(report);
     let text = serde_json::to_string_pretty(&value).context("the report")? + "\n";
@@ -73,7 +73,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, Failure> {
     let mut wrong: Vec<String> = error.iter().map(ToString::to_string).collect();
     wrong.extend(report.broken(&target, synth::is_standard(&config)));
     wrong.extend(kept.iter().flat_map(|kept| report.differences(kept)));
-    if wrong.is_empty() { Ok(value) } else { Err(Failure::Run(anyhow!("{}", wrong.join("; ")), Some(value))) }
+    if wrong.is_empty() {
+        Ok(value)
+    } else {
+        Err(CommandError::Run(anyhow!("{}", wrong.join("; ")), Some(value)))
+    }
 }
 
 fn list(console: Console) -> Value {
@@ -82,7 +86,7 @@ fn list(console: Console) -> Value {
     json!({ "targets": Target::all().into_iter().map(entry).collect::<Vec<_>>() })
 }
 
-fn read_report(path: &PathBuf) -> Result<Report, anyhow::Error> {
+fn read_report(path: &PathBuf) -> Result<SynthReport, anyhow::Error> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     serde_json::from_str(&text).with_context(|| path.display().to_string())
 }

@@ -1,15 +1,15 @@
 //! The option `--target` of several commands: a built-in target, or a folder of the user's.
 
-use super::Failure;
+use super::CommandError;
 use anyhow::anyhow;
 use nendo_hdl::target::{Target, TargetError};
 use std::fmt::Write;
 
 /// Opens what `--target` names.
-pub(super) fn open(target: &str) -> Result<Target, Failure> {
+pub(super) fn open(target: &str) -> Result<Target, CommandError> {
     Target::open(target).map_err(|error| match error {
-        TargetError::Unknown { .. } => Failure::input(error),
-        _ => Failure::Input(anyhow!("{error} (docs/synthesis.md, \"Your own board\", has every key)")),
+        TargetError::Unknown { .. } => CommandError::input(error),
+        _ => CommandError::Input(anyhow!("{error} (docs/synthesis.md, \"Your own board\", has every key)")),
     })
 }
 
@@ -43,7 +43,9 @@ mod tests {
     #[test]
     fn a_folder_that_is_no_target_says_where_keys_are_explained() {
         let folder = tempfile::tempdir().unwrap();
-        let Err(Failure::Input(error)) = open(folder.path().to_str().unwrap()) else { panic!("no target") };
+        let Err(CommandError::Input(error)) = open(folder.path().to_str().unwrap()) else {
+            panic!("no target")
+        };
         let text = error.to_string();
         assert!(text.contains("target.toml") && text.contains("docs/synthesis.md"), "{text}");
     }

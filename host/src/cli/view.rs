@@ -1,7 +1,7 @@
 //! `nendo view`: a scene in the browser.
 
 use super::{
-    Console, Failure, open_failure,
+    CommandError, Console, open_failure,
     options::{EngineArgs, scenes_help},
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(super) struct Args {
 const OTHERS: [&str; 4] = ["cube9", "materials", "single", "block16"];
 
 /// The scenes to choose from, the first one first.
-fn scenes(asked: &str) -> Result<Vec<String>, Failure> {
+fn scenes(asked: &str) -> Result<Vec<String>, CommandError> {
     let folder = Path::new(asked);
     let mut scenes = vec![asked.to_owned()];
     if folder.is_dir() {
@@ -46,25 +46,25 @@ fn scenes(asked: &str) -> Result<Vec<String>, Failure> {
             let scenes = files.iter().filter(|f| f.is_file() && f.extension().is_some_and(|e| e == "toml"));
             Ok(scenes.map(|f| f.to_string_lossy().into_owned()).collect())
         };
-        scenes = read().with_context(|| asked.to_owned()).map_err(Failure::Input)?;
+        scenes = read().with_context(|| asked.to_owned()).map_err(CommandError::Input)?;
         scenes.sort();
         if scenes.is_empty() {
             let text =
                 format!("{asked}: no scene files (*.toml) in this folder; `nendo scene box` makes one");
-            return Err(Failure::input(anyhow!(text)));
+            return Err(CommandError::input(anyhow!(text)));
         }
     }
     scenes.extend(OTHERS.iter().filter(|o| **o != asked).map(|o| (*o).to_owned()));
     Ok(scenes)
 }
 
-pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, Failure> {
+pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, CommandError> {
     let scenes = scenes(&args.scene)?;
-    let scene = Scene::open(&scenes[0]).map_err(Failure::input)?;
+    let scene = Scene::open(&scenes[0]).map_err(CommandError::input)?;
     args.engine.check_stability(&scene, console)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting the server")?;
-    let server = runtime.block_on(Server::listen(args.listen)).map_err(Failure::Input)?;
+    let server = runtime.block_on(Server::listen(args.listen)).map_err(CommandError::Input)?;
     let session =
         Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
     let url = server.url();
@@ -79,6 +79,6 @@ pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, F
     };
     let served = runtime.block_on(server.serve(session, interrupted));
     // The object has been printed already: nothing more, whatever the end.
-    served.map_err(|error| Failure::Run(error, Some(Value::Null)))?;
+    served.map_err(|error| CommandError::Run(error, Some(Value::Null)))?;
     Ok(Value::Null)
 }

@@ -3,6 +3,7 @@
 //! One trait, several back ends: the model ([`model`]), the Verilated hardware ([`rtl`], and over a
 //! simulated PCI bus: [`pci_sim`]), a PCI board ([`pci`]), and a recording of any of them ([`record`]). What is built on a device cannot tell them apart.
 
+pub mod backend;
 mod identity;
 pub mod model;
 pub mod pci;
@@ -13,10 +14,12 @@ pub mod registry;
 #[cfg(feature = "rtl")]
 pub mod rtl;
 
+pub use backend::{Making, SpecError};
 pub use identity::{IdentityError, identify};
 pub use pci::address::PciAddress;
-pub use registry::{DeviceSpec, Making, SpecError};
+pub use registry::DeviceSpec;
 
+use crate::sys::mapping::MappingError;
 use std::io;
 
 /// Why a device did not do what it was asked.
@@ -84,6 +87,15 @@ pub enum DeviceError {
     #[cfg(feature = "rtl")]
     #[error(transparent)]
     Verilated(#[from] nendo_hdl::sim::verilated::VerilatedError),
+}
+
+impl From<MappingError> for DeviceError {
+    fn from(error: MappingError) -> Self {
+        match error {
+            MappingError::Io { what, error } => Self::Io { what, error },
+            MappingError::Address { device, address, size } => Self::Address { device, address, size },
+        }
+    }
 }
 
 impl DeviceError {

@@ -1,6 +1,6 @@
 //! The model of the engine behind its register port, as a device.
 
-use super::{Device, DeviceError, Waited, registry::Backend};
+use super::{Device, DeviceError, Waited, backend::Backend};
 use nendo_model::{contract::config::Config, twin::register_bus::RegisterModel};
 
 /// As users name it.

@@ -3,12 +3,12 @@
 //! Every word goes over the bus as on a real one, with retries, disconnects and parity, and a monitor checks every
 //! clock. Writes are posted: what the engine refuses comes back as SERR#, which is looked for after each write.
 
-use super::{Device, DeviceError, Waited, registry::Backend};
+use super::{Device, DeviceError, Waited, backend::Backend};
 use nendo_hdl::{
     bus::pci::{config_space as space, pci_board},
     sim::{
         pci::{Bus, Command, End, Inside, Master, Outcome, Transfer, Word},
-        verilated::{Options, Sim},
+        verilated::{Sim, SimOptions},
     },
 };
 use nendo_model::contract::{
@@ -23,7 +23,7 @@ pub const BACKEND: Backend = Backend {
     help: "the card on a simulated PCI bus",
     made_to_measure: true,
     check: Backend::no_argument,
-    open: |_, making| Ok(Box::new(PciSim::new(making.config, Options::default())?)),
+    open: |_, making| Ok(Box::new(PciSim::new(making.config, SimOptions::default())?)),
     list: Backend::none_listed,
 };
 
@@ -43,7 +43,7 @@ pub struct PciSim {
 
 impl PciSim {
     /// Compiles a configuration's card, unless it is in the cache, and enumerates it.
-    pub fn new(config: &Config, options: Options) -> Result<Self, DeviceError> {
+    pub fn new(config: &Config, options: SimOptions) -> Result<Self, DeviceError> {
         let size = Map::new(config).size;
         let mut bus = Bus::new(Sim::new(&pci_board(config), options)?, Inside);
         bus.monitor.set_bar_size(size);

@@ -4,7 +4,7 @@
 //! replay answers the same accesses in the same order with the same values, and refuses anything else: so a
 //! run on a real board becomes a test.
 
-use super::{Device, DeviceError, SpecError, Waited, registry::Backend};
+use super::{Device, DeviceError, SpecError, Waited, backend::Backend};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},

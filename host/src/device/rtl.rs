@@ -1,9 +1,9 @@
 //! The Verilated engine behind its AXI4-Lite port: a board without hardware.
 
-use super::{Device, DeviceError, Waited, registry::Backend};
+use super::{Device, DeviceError, Waited, backend::Backend};
 use nendo_hdl::{
     bus::axi::axi_board,
-    sim::verilated::{Options, PortId, Sim, VerilatedError},
+    sim::verilated::{PortId, Sim, SimOptions, VerilatedError},
 };
 use nendo_model::contract::config::Config;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const BACKEND: Backend = Backend {
     help: "the hardware, compiled by Verilator",
     made_to_measure: true,
     check: Backend::no_argument,
-    open: |_, making| Ok(Box::new(Rtl::new(making.config, Options::default())?)),
+    open: |_, making| Ok(Box::new(Rtl::new(making.config, SimOptions::default())?)),
     list: Backend::none_listed,
 };
 
@@ -62,7 +62,7 @@ pub struct Rtl {
 
 impl Rtl {
     /// Generates and compiles a configuration, unless it is in the cache, and takes it out of reset.
-    pub fn new(config: &Config, options: Options) -> Result<Self, VerilatedError> {
+    pub fn new(config: &Config, options: SimOptions) -> Result<Self, VerilatedError> {
         let sim = Sim::new(&axi_board(config), options)?;
         let port = |name: &str| sim.port(&format!("s_axil_{name}"));
         let ports = Ports {

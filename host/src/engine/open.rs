@@ -37,6 +37,17 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+            Self::Model => "model",
+            Self::Rtl => "rtl",
+            Self::Board => "board",
+        }
+    }
+
     /// Whether a profile applies.
     pub fn is_fixed_point(self) -> bool {
         !matches!(self, Self::F64 | Self::F32)
@@ -171,7 +182,7 @@ pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<
 /// The Verilated engine with a scene loaded.
 pub fn open_rtl(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Rtl>, OpenError> {
     let loaded = options.load(scene)?;
-    let verilated = verilated::Options { trace: options.trace, ..verilated::Options::default() };
+    let verilated = verilated::SimOptions { trace: options.trace, ..verilated::SimOptions::default() };
     let device = Rtl::new(&loaded.config, verilated).map_err(DeviceError::from)?;
     let mut board = Board::open(device)?;
     board.set_completion(options.completion)?;

@@ -1,9 +1,11 @@
 //! What a run leaves for other programs: a VTU series, tables, a glTF model, a report.
 
 pub mod gltf;
-pub mod report;
+pub mod page;
 pub mod series;
 pub mod vtu;
+
+pub use crate::picture::escape;
 
 use nendo_model::{mesh::Vec3, scene::Scene};
 
@@ -24,13 +26,6 @@ pub fn elongations(scene: &Scene, positions: &[Vec3]) -> Vec<f64> {
         }
     }
     sum.into_iter().map(|(total, count)| total / f64::from(count.max(1))).collect()
-}
-
-/// Text that is safe in XML and HTML, in attributes too.
-pub fn escape(text: &str) -> String {
-    // XML knows no control characters, not even escaped.
-    let printable: String = text.chars().filter(|c| !c.is_control()).collect();
-    printable.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

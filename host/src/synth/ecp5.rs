@@ -1,7 +1,8 @@
 //! ECP5: Yosys, nextpnr-ecp5 and ecppack, all from PyPI.
 
 use super::{
-    Job, Report, Source, SynthError, keep_bitstream, keep_timing, stages::Stages, tools::Tool, write, yosys,
+    Job, Source, SynthError, SynthReport, keep_bitstream, keep_timing, stages::Stages, tools::Tool, write,
+    yosys,
 };
 use nendo_hdl::target::Target;
 
@@ -33,7 +34,7 @@ fn place(target: &Target) -> Vec<String> {
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
-    report: &mut Report,
+    report: &mut SynthReport,
     source: &Source,
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "write_json netlist.json;")?;

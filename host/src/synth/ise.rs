@@ -2,12 +2,14 @@
 //!
 //! Everything up to ISE is made and checked here. ISE's own part is written from its manuals and unverified.
 
-use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write, yosys};
+use super::{
+    Job, Source, SynthError, SynthReport, keep_bitstream, stages::Stages, tools::Tool, write, yosys,
+};
 
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
-    report: &mut Report,
+    report: &mut SynthReport,
     source: &Source,
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "")?;

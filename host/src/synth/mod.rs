@@ -33,7 +33,7 @@ use source::Source;
 use stages::Stages;
 use std::path::{Path, PathBuf};
 
-pub use report::{Report, Share, Simulated};
+pub use report::{Share, Simulated, SynthReport};
 pub use stages::Stage;
 pub use timing::{Routed, Step};
 
@@ -110,8 +110,8 @@ fn read(path: &Path) -> Result<String, SynthError> {
 }
 
 /// Runs a flow, as far as it goes; the report says how far that was.
-pub fn run(job: &Job<'_>) -> (Report, Option<SynthError>) {
-    let mut report = Report::new(job.target, job.flow, job.config);
+pub fn run(job: &Job<'_>) -> (SynthReport, Option<SynthError>) {
+    let mut report = SynthReport::new(job.target, job.flow, job.config);
     let mut stages = Stages::new(job.folder, job.say);
     let result = run_stages(job, &mut stages, &mut report);
     report.tools = stages.tools.iter().cloned().collect();
@@ -119,7 +119,7 @@ pub fn run(job: &Job<'_>) -> (Report, Option<SynthError>) {
     (report, result.err())
 }
 
-fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Result<(), SynthError> {
+fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut SynthReport) -> Result<(), SynthError> {
     if job.flow != Flow::Yosys && job.flow != job.target.flow {
         return Err(SynthError::Flow { flow: job.flow, target: job.target.name.clone() });
     }
@@ -134,7 +134,7 @@ fn run_stages(job: &Job<'_>, stages: &mut Stages<'_>, report: &mut Report) -> Re
 }
 
 /// Takes a bitstream into the report.
-fn keep_bitstream(stages: &Stages<'_>, report: &mut Report, name: &str) -> Result<(), SynthError> {
+fn keep_bitstream(stages: &Stages<'_>, report: &mut SynthReport, name: &str) -> Result<(), SynthError> {
     let path = stages.file(name);
     let data = std::fs::metadata(&path).map_err(|source| SynthError::File { path, source })?;
     (report.bitstream, report.bitstream_bytes) = (Some(name.to_owned()), Some(data.len()));
@@ -142,7 +142,7 @@ fn keep_bitstream(stages: &Stages<'_>, report: &mut Report, name: &str) -> Resul
 }
 
 /// Takes nextpnr's report into ours.
-fn keep_timing(stages: &Stages<'_>, report: &mut Report, name: &str) -> Result<(), SynthError> {
+fn keep_timing(stages: &Stages<'_>, report: &mut SynthReport, name: &str) -> Result<(), SynthError> {
     let routed = timing::parse(&read(&stages.file(name))?)?;
     report.fmax_mhz = Some((routed.fmax_mhz * 100.0).round() / 100.0);
     (report.worst_path, report.placed, report.routed) = (routed.worst_path, routed.placed, true);

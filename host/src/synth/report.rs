@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 0.05;
 
 /// A run's result. Numbers are the tools' own; what no tool said is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct SynthReport {
     /// The target.
     pub target: String,
     /// Its part.
@@ -92,7 +92,7 @@ pub struct Share {
     pub percent: Option<f64>,
 }
 
-impl Report {
+impl SynthReport {
     /// A report with nothing done yet.
     pub fn new(target: &Target, flow: Flow, config: &Config) -> Self {
         Self {
@@ -245,9 +245,10 @@ mod tests {
     use super::*;
     use nendo_model::contract::numbers::{Inverse, Profile};
 
-    fn report() -> (Report, Target) {
+    fn report() -> (SynthReport, Target) {
         let target = Target::by_name("xc2v6000").unwrap();
-        let mut report = Report::new(&target, target.flow, &Config::minimal(Profile::Wide, Inverse::Table));
+        let mut report =
+            SynthReport::new(&target, target.flow, &Config::minimal(Profile::Wide, Inverse::Table));
         report.set_used(Used { ff: 4000, lut: 6000, multipliers: 19, brams: 36 }, &target);
         (report, target)
     }
@@ -280,7 +281,7 @@ mod tests {
         let (mut report, _) = report();
         report.blocks.insert("tem".to_owned(), Used { ff: 1, lut: 2, multipliers: 3, brams: 4 });
         let text = serde_json::to_string(&report).unwrap();
-        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+        assert_eq!(serde_json::from_str::<SynthReport>(&text).unwrap(), report);
         assert!(
             report.table().contains("the papers: 6880 ff, 4144 slices, 16 multipliers"),
             "{}",

@@ -66,3 +66,8 @@ impl Source {
         Ok(filled.replace("@SOURCES@", &self.files.join(" ")))
     }
 }
+
+/// Commands that make cells of Yosys' own files known, by their ports.
+pub(super) fn libraries(files: &[String]) -> String {
+    files.iter().map(|file| format!("read_verilog -lib {file}; ")).collect()
+}

@@ -3,12 +3,12 @@
 //! The script, the board top and the constraints are written here; Vivado's part is unverified, for want of
 //! Vivado.
 
-use super::{Job, Report, Source, SynthError, keep_bitstream, stages::Stages, tools::Tool, write};
+use super::{Job, Source, SynthError, SynthReport, keep_bitstream, stages::Stages, tools::Tool, write};
 
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
-    report: &mut Report,
+    report: &mut SynthReport,
     source: &Source,
 ) -> Result<(), SynthError> {
     write(&stages.file("board.xdc"), job.target.file(&job.target.constraints)?.as_bytes())?;

@@ -1,7 +1,7 @@
 //! Xilinx' 7 series: Yosys, nextpnr-himbaechel-xilinx, our own FASM to frames, xc7frames2bit.
 
 use super::{
-    Job, Report, Source, SynthError, fasm, keep_bitstream, keep_timing, read,
+    Job, Source, SynthError, SynthReport, fasm, keep_bitstream, keep_timing, read,
     stages::Stages,
     tools::{Missing, Tool, private_folder},
     write, yosys,
@@ -24,7 +24,7 @@ fn database(name: &str) -> Result<PathBuf, Missing> {
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
-    report: &mut Report,
+    report: &mut SynthReport,
     source: &Source,
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "write_json netlist.json;")?;

@@ -1,9 +1,10 @@
 //! Synthesis by Yosys: a netlist and the count of its cells, for every target.
 
 use super::{
-    Job, Report, Source, SynthError, cells,
+    Job, Source, SynthError, SynthReport, cells,
     netlist::{self, Netlist},
     read,
+    source::libraries,
     stages::Stages,
     tools::{Missing, Tool},
 };
@@ -17,11 +18,6 @@ fn tool(yosys: Yosys) -> Result<Tool, Missing> {
     }
 }
 
-/// Commands that make cells of Yosys' own files known, by their ports.
-pub(super) fn libraries(files: &[String]) -> String {
-    files.iter().map(|file| format!("read_verilog -lib {file}; ")).collect()
-}
-
 /// Name of the netlist for a vendor's tools.
 const EDIF: &str = "nendo.edif";
 
@@ -30,7 +26,7 @@ const EDIF: &str = "nendo.edif";
 pub(super) fn run(
     job: &Job<'_>,
     stages: &mut Stages<'_>,
-    report: &mut Report,
+    report: &mut SynthReport,
     source: &Source,
     outputs: &str,
 ) -> Result<(), SynthError> {

@@ -1,6 +1,5 @@
 //! Mapped device memory: the one place where addresses become pointers.
 
-use crate::device::DeviceError;
 use std::{
     fs::File,
     io,
@@ -8,6 +7,29 @@ use std::{
     ptr::{self, NonNull},
     sync::atomic::{Ordering, fence},
 };
+
+/// Why memory cannot be mapped or reached.
+#[derive(Debug, thiserror::Error)]
+pub enum MappingError {
+    /// The system does not let us.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// An address outside the mapping, or not a multiple of four.
+    #[error("address {address:#x} is outside {device} ({size:#x} bytes) or not a multiple of 4")]
+    Address {
+        /// What is mapped.
+        device: String,
+        /// The byte address.
+        address: u32,
+        /// Bytes that are mapped.
+        size: u64,
+    },
+}
 
 /// A mapping of 32-bit registers.
 pub struct Mapping {
@@ -21,8 +43,8 @@ unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `bytes` bytes of a file or device from `offset` on, for reading and writing.
-    pub fn new(file: &File, offset: u64, bytes: usize, name: &str) -> Result<Self, DeviceError> {
-        let fail = |error| DeviceError::Io { what: format!("mapping {bytes:#x} bytes of {name}"), error };
+    pub fn new(file: &File, offset: u64, bytes: usize, name: &str) -> Result<Self, MappingError> {
+        let fail = |error| MappingError::Io { what: format!("mapping {bytes:#x} bytes of {name}"), error };
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return Err(fail(io::ErrorKind::InvalidInput.into()));
         }
@@ -52,8 +74,8 @@ impl Mapping {
     }
 
     /// Memory of our own, whole pages of zeros: for a device to read.
-    pub fn memory(bytes: usize, name: &str) -> Result<Self, DeviceError> {
-        let fail = |error| DeviceError::Io { what: format!("{bytes:#x} bytes of memory for {name}"), error };
+    pub fn memory(bytes: usize, name: &str) -> Result<Self, MappingError> {
+        let fail = |error| MappingError::Io { what: format!("{bytes:#x} bytes of memory for {name}"), error };
         // SAFETY: a fresh mapping of no file at an address of the kernel's choice; failure is MAP_FAILED.
         let start = unsafe {
             libc::mmap(
@@ -83,17 +105,21 @@ impl Mapping {
     }
 
     /// The register at a byte address, if it is inside and aligned.
-    fn register(&self, address: u32) -> Result<*mut u32, DeviceError> {
+    fn register(&self, address: u32) -> Result<*mut u32, MappingError> {
         let inside = (address as usize).checked_add(4).is_some_and(|end| end <= self.bytes);
         if !inside || !address.is_multiple_of(4) {
-            return Err(DeviceError::Address { device: self.name.clone(), address, size: self.bytes as u64 });
+            return Err(MappingError::Address {
+                device: self.name.clone(),
+                address,
+                size: self.bytes as u64,
+            });
         }
         // SAFETY: within the mapping, as just checked.
         Ok(unsafe { self.start.as_ptr().add(address as usize / 4) })
     }
 
     /// Reads a register.
-    pub fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+    pub fn read(&mut self, address: u32) -> Result<u32, MappingError> {
         let register = self.register(address)?;
         // Writes before this read must have left the processor.
         fence(Ordering::SeqCst);
@@ -102,7 +128,7 @@ impl Mapping {
     }
 
     /// Writes a register.
-    pub fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+    pub fn write(&mut self, address: u32, value: u32) -> Result<(), MappingError> {
         let register = self.register(address)?;
         // SAFETY: as for `read`.
         unsafe { ptr::write_volatile(register, value.to_le()) };

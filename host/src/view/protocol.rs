@@ -178,7 +178,8 @@ pub struct FrameHeader<'a> {
     /// What is being waited for.
     pub busy: Option<&'a str>,
     /// What went wrong.
-    pub trouble: Option<&'a str>,
+    #[serde(rename = "trouble")]
+    pub error: Option<&'a str>,
 }
 
 /// A binary message being made.

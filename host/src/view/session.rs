@@ -161,7 +161,7 @@ struct Player {
     rate: f64,
     counted: (Instant, u64),
     busy: Option<String>,
-    trouble: Option<String>,
+    error: Option<String>,
     latest: Frame,
 }
 
@@ -195,7 +195,7 @@ impl Player {
             rate: 0.0,
             counted: (Instant::now(), 0),
             busy: None,
-            trouble: None,
+            error: None,
             latest: Frame::default(),
         }
     }
@@ -286,7 +286,7 @@ impl Player {
         if let Some(stage) = &mut self.stage
             && let Err(error) = stage.pull(pull)
         {
-            self.trouble = Some(format!("{error:#}"));
+            self.error = Some(format!("{error:#}"));
         }
     }
 
@@ -294,7 +294,7 @@ impl Player {
         if let Some(stage) = &mut self.stage
             && let Err(error) = stage.touch(hand)
         {
-            self.trouble = Some(format!("{error:#}"));
+            self.error = Some(format!("{error:#}"));
         }
     }
 
@@ -303,7 +303,7 @@ impl Player {
         let started = Instant::now();
         match stage.advance(steps) {
             Ok(None) => self.pace.took(steps, started.elapsed()),
-            Ok(Some(trouble)) => self.halt(trouble),
+            Ok(Some(error)) => self.halt(error),
             Err(error) => {
                 self.halt(format!("{error:#}"));
                 self.stage = None;
@@ -317,9 +317,9 @@ impl Player {
         }
     }
 
-    fn halt(&mut self, trouble: String) {
+    fn halt(&mut self, error: String) {
         self.running = false;
-        self.trouble = Some(trouble);
+        self.error = Some(error);
         self.publish();
     }
 
@@ -336,7 +336,7 @@ impl Player {
                 }
                 self.reopen();
             }
-            Err(error) => self.trouble = Some(error.to_string()),
+            Err(error) => self.error = Some(error.to_string()),
         }
     }
 
@@ -353,7 +353,7 @@ impl Player {
         self.publish();
         self.busy = None;
         if let Err(error) = self.open_stage() {
-            self.trouble = Some(format!("{error:#}"));
+            self.error = Some(format!("{error:#}"));
         }
         self.set_running(self.running);
         self.publish();
@@ -366,7 +366,7 @@ impl Player {
 
     /// Another scene or engine, as pages have to know it.
     fn announce(&mut self) {
-        self.trouble = None;
+        self.error = None;
         let scene = &self.scene;
         let message = Message::new(
             &SceneHeader {
@@ -396,7 +396,7 @@ impl Player {
                 self.latest.scene = message.bytes();
                 self.latest.opened += 1;
             }
-            Err(error) => self.trouble = Some(error.to_string()),
+            Err(error) => self.error = Some(error.to_string()),
         }
     }
 
@@ -439,7 +439,7 @@ impl Player {
             touch: self.stage.as_ref().and_then(Stage::hand),
             pull: view.pull,
             busy: self.busy.as_deref(),
-            trouble: self.trouble.as_deref(),
+            error: self.error.as_deref(),
         };
         let message = Message::new(&header, 4 * view.positions.len()).context("making a frame")?;
         Ok(message.points(&view.positions).numbers(&view.colors).bytes())

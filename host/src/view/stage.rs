@@ -4,7 +4,7 @@ use super::protocol::{Color, Pull};
 use crate::engine::{self, Engine, EngineOptions, OpenError};
 use nendo_model::{
     contract::scaling::Expectation,
-    engine::reference::{Element, Integrator, Reference},
+    engine::reference::{Integrator, PlainElement, Reference},
     force::contact::wall::Hand,
     mesh::Vec3,
     scene::{NamedMaterial, Scene},
@@ -23,7 +23,7 @@ pub(super) struct View {
 /// A scene on an engine.
 pub(super) struct Stage {
     scene: Scene,
-    elements: Vec<Element>,
+    elements: Vec<PlainElement>,
     engine: Box<dyn Engine>,
     /// Runs beside the engine and is pulled like it, where errors are to be seen.
     reference: Option<Reference>,
@@ -38,7 +38,7 @@ impl Stage {
         with_reference: bool,
     ) -> Result<Self, OpenError> {
         Ok(Self {
-            elements: (0..scene.mesh.edges.len()).map(|k| Element::of(scene, k)).collect(),
+            elements: (0..scene.mesh.edges.len()).map(|k| PlainElement::of(scene, k)).collect(),
             engine: engine::open(scene, options)?,
             reference: with_reference.then(|| Reference::new(scene, Integrator::Euler)),
             scene: scene.clone(),

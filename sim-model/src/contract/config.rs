@@ -6,6 +6,9 @@ use super::{
 };
 use serde::Serialize;
 
+/// Version of the register map: changes when anything in it changes its place or meaning.
+pub const MAP_VERSION: u32 = 2;
+
 /// Words of a block memory as the engine counts them: 1024 of 18 bits.
 pub const BLOCK_WORDS: u64 = 1024;
 
@@ -67,7 +70,7 @@ impl Config {
 
     /// A number that tells configurations apart: everything a host relies on, and the map's version.
     pub fn hash(&self) -> u64 {
-        let words = (self.profile.numbers(), crate::contract::map::VERSION);
+        let words = (self.profile.numbers(), MAP_VERSION);
         let Self { profile, inverse, modules, particles, edges, .. } = self;
         let text = format!("{profile}|{inverse}|{modules}|{particles}|{edges}|{words:?}");
         u64::from_str_radix(&hex_digest(text.as_bytes())[..16], 16).unwrap_or_default()

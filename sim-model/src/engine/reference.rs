@@ -24,7 +24,7 @@ pub enum Integrator {
 
 /// An element in the force form.
 #[derive(Clone, Copy, Debug)]
-pub struct Element {
+pub struct PlainElement {
     start: u32,
     end: u32,
     k: f64,
@@ -41,7 +41,7 @@ pub struct ElementForces {
     pub voigt_rate: f64,
 }
 
-impl Element {
+impl PlainElement {
     /// The element of an edge; one that has a law of its own has no force here.
     pub fn of(scene: &Scene, edge: usize) -> Self {
         let ([start, end], m) = (scene.mesh.edges[edge], scene.material_of(edge));
@@ -74,7 +74,7 @@ pub struct Reference {
     integrator: Integrator,
     h: f64,
     width: f64,
-    elements: Vec<Element>,
+    elements: Vec<PlainElement>,
     acting: Option<ActingForces<f64>>,
     mass_inverse: Vec<f64>,
     external: Vec<Vec3>,
@@ -104,7 +104,7 @@ impl Reference {
             integrator,
             h: scene.step,
             width: scene.mesh.width(),
-            elements: (0..scene.mesh.edges.len()).map(|edge| Element::of(scene, edge)).collect(),
+            elements: (0..scene.mesh.edges.len()).map(|edge| PlainElement::of(scene, edge)).collect(),
             mass_inverse: (0..n).map(inverse).collect(),
             external: vec![Vec3::zeros(); n],
             loads: Loads::new(vec![[0.0; 3]; n]),
@@ -277,7 +277,7 @@ impl InProcess for Reference {
 }
 
 fn evaluate(
-    elements: &[Element],
+    elements: &[PlainElement],
     acting: Option<&ActingForces<f64>>,
     mass_inverse: &[f64],
     external: &[Vec3],

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     mesh::{
         Mesh, Vec3,
-        orientation::{oriented, plane, upright},
+        orientation::{oriented_tetrahedra, oriented_triangles, plane},
     },
     reader::{SceneError, Table},
 };
@@ -71,8 +71,8 @@ impl<T: Real> Topology<T> {
         Self {
             law: Preserve { stiffness, damping, threshold },
             normal: vector(&flat.unwrap_or_default()),
-            triangles: flat.map_or(Vec::new(), |normal| oriented(mesh, &normal)),
-            tetrahedra: upright(mesh),
+            triangles: flat.map_or(Vec::new(), |normal| oriented_triangles(mesh, &normal)),
+            tetrahedra: oriented_tetrahedra(mesh),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     mesh::{
         Mesh, Vec3,
-        orientation::{oriented, plane, upright},
+        orientation::{oriented_tetrahedra, oriented_triangles, plane},
     },
     reader::{SceneError, Table, Value},
 };
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// What has a volume of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Per {
+pub enum Scope {
     /// Each connected object.
     Object,
     /// Each tetrahedron or, in the plane, triangle.
@@ -34,7 +34,7 @@ pub struct Pressure {
     /// c, the same times s.
     pub damping: f64,
     /// What has a pressure.
-    pub per: Per,
+    pub per: Scope,
 }
 
 impl Force for Pressure {
@@ -46,8 +46,8 @@ impl Force for Pressure {
         need_elements(&value, object.mesh)?;
         let t = value.table(&["stiffness", "damping", "per"])?;
         let per = match t.optional("per", Value::string)? {
-            None | Some("object") => Per::Object,
-            Some("element") => Per::Element,
+            None | Some("object") => Scope::Object,
+            Some("element") => Scope::Element,
             Some(other) => {
                 return Err(t.need("per")?.error(format!("unknown `per = \"{other}\"`; object or element")));
             }
@@ -59,7 +59,7 @@ impl Force for Pressure {
     fn stiffest(&self, object: &Object<'_>) -> Rates {
         let cells = Volume::<f64>::new(object.mesh, self);
         let square = cells.steepest(&object.mesh.particles, |p| object.mobility(p));
-        let shared = if self.per == Per::Element { most_shared(object.mesh) } else { 1.0 };
+        let shared = if self.per == Scope::Element { most_shared(object.mesh) } else { 1.0 };
         Rates { stiffness: self.stiffness * square * shared, damping: self.damping * square * shared }
     }
 
@@ -103,15 +103,18 @@ impl<T: Real> Volume<T> {
     pub fn new(mesh: &Mesh, pressure: &Pressure) -> Self {
         let normal = plane(mesh);
         let mut cells: Vec<Cell<T>> = match (normal, pressure.per) {
-            (Some(n), Per::Element) => oriented(mesh, &n).iter().map(|t| flat_cell(&[*t])).collect(),
-            (Some(n), Per::Object) => {
-                by_object(mesh, oriented(mesh, &n), |t| t[0]).iter().map(|all| flat_cell(all)).collect()
+            (Some(n), Scope::Element) => {
+                oriented_triangles(mesh, &n).iter().map(|t| flat_cell(&[*t])).collect()
             }
-            (None, Per::Element) => upright(mesh)
+            (Some(n), Scope::Object) => by_object(mesh, oriented_triangles(mesh, &n), |t| t[0])
+                .iter()
+                .map(|all| flat_cell(all))
+                .collect(),
+            (None, Scope::Element) => oriented_tetrahedra(mesh)
                 .iter()
                 .map(|&[a, b, c, d]| solid_cell(vec![[a, c, b], [b, c, d], [a, d, c], [a, b, d]]))
                 .collect(),
-            (None, Per::Object) => {
+            (None, Scope::Object) => {
                 let faces = mesh.triangles.iter().map(|t| t.map(|p| p as usize)).collect();
                 by_object(mesh, faces, |t| t[0]).into_iter().map(solid_cell).collect()
             }

@@ -13,7 +13,7 @@ pub fn plane(mesh: &Mesh) -> Option<Vec3> {
 }
 
 /// Triangles of a flat mesh, all counterclockwise about `normal`.
-pub fn oriented(mesh: &Mesh, normal: &Vec3) -> Vec<[usize; 3]> {
+pub fn oriented_triangles(mesh: &Mesh, normal: &Vec3) -> Vec<[usize; 3]> {
     let turned = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|p| p as usize);
         let at = |p: usize| mesh.particles[p];
@@ -23,7 +23,7 @@ pub fn oriented(mesh: &Mesh, normal: &Vec3) -> Vec<[usize; 3]> {
 }
 
 /// Tetrahedra with positive volume: the fourth corner on the side to which the first three turn.
-pub fn upright(mesh: &Mesh) -> Vec<[usize; 4]> {
+pub fn oriented_tetrahedra(mesh: &Mesh) -> Vec<[usize; 4]> {
     let turned = |t: &[u32; 4]| {
         let [a, b, c, d] = t.map(|p| p as usize);
         let at = |p: usize| mesh.particles[p] - mesh.particles[a];
@@ -36,9 +36,9 @@ pub fn upright(mesh: &Mesh) -> Vec<[usize; 4]> {
 pub fn inverted(mesh: &Mesh, now: &[Vec3]) -> usize {
     if let Some(normal) = plane(mesh) {
         let area = |&[a, b, c]: &[usize; 3]| (now[b] - now[a]).cross(&(now[c] - now[a])).dot(&normal);
-        return oriented(mesh, &normal).iter().filter(|t| area(t) < 0.0).count();
+        return oriented_triangles(mesh, &normal).iter().filter(|t| area(t) < 0.0).count();
     }
     let volume =
         |&[a, b, c, d]: &[usize; 4]| (now[b] - now[a]).cross(&(now[c] - now[a])).dot(&(now[d] - now[a]));
-    upright(mesh).iter().filter(|t| volume(t) < 0.0).count()
+    oriented_tetrahedra(mesh).iter().filter(|t| volume(t) < 0.0).count()
 }

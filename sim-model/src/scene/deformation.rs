@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DeformationKind {
     /// Nothing worth mentioning has moved.
     Undeformed,
     /// Returns.
@@ -25,7 +25,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Deformation {
     /// What kind it is.
-    pub kind: Kind,
+    pub kind: DeformationKind,
     /// Root of the mean square of what is left, in metres.
     pub residual_m: f64,
     /// The same of what has come back.
@@ -46,13 +46,13 @@ impl Deformation {
         let (low, high) = initial.iter().fold((first, first), |(l, h), p| (l.inf(p), h.sup(p)));
         let all = residual_m + return_m;
         let kind = if all <= UNMOVED * (high - low).max() {
-            Kind::Undeformed
+            DeformationKind::Undeformed
         } else if residual_m < TOLERANCE * all {
-            Kind::Elastic
+            DeformationKind::Elastic
         } else if return_m < TOLERANCE * all {
-            Kind::Viscoplastic
+            DeformationKind::Viscoplastic
         } else {
-            Kind::Rheological
+            DeformationKind::Rheological
         };
         Self { kind, residual_m, return_m }
     }
@@ -77,12 +77,12 @@ mod tests {
             let stretched = |by: f64| -> Vec<Vec3> { initial.iter().map(|p| p * (1.0 + by) + Vec3::repeat(shift)).collect() };
             let d = Deformation::of(&initial, &stretched(0.1), &stretched(0.1 * left));
             let wanted = match left {
-                l if l < TOLERANCE => Kind::Elastic,
-                l if 1.0 - l < TOLERANCE => Kind::Viscoplastic,
-                _ => Kind::Rheological,
+                l if l < TOLERANCE => DeformationKind::Elastic,
+                l if 1.0 - l < TOLERANCE => DeformationKind::Viscoplastic,
+                _ => DeformationKind::Rheological,
             };
             prop_assert_eq!(d.kind, wanted);
-            prop_assert_eq!(Deformation::of(&initial, &stretched(0.0), &initial).kind, Kind::Undeformed);
+            prop_assert_eq!(Deformation::of(&initial, &stretched(0.0), &initial).kind, DeformationKind::Undeformed);
         }
     }
 }

@@ -40,12 +40,6 @@ pub struct Output {
     pub overflow: Overflow,
 }
 
-/// How far a stored velocity moves a stored position in one step.
-#[inline(always)]
-pub fn position_increment(n: &Numbers, k: &Constants, v: i64) -> i64 {
-    if n.unit_step { n.rounding.shift(v, k.position_shift) } else { k.step.times(v, n.rounding) }
-}
-
 /// How a force changes a stored velocity in one step.
 #[inline(always)]
 fn velocity_increment(n: &Numbers, k: &Constants, mass: Constant, force: i64, o: &mut Overflow) -> i64 {
@@ -69,7 +63,7 @@ pub fn mpm(n: &Numbers, k: &Constants, mass: Constant, input: &Input) -> Output 
         let v = input.v[c] + velocity_increment(n, k, mass, n.force_sum.wrap(sum), o);
         o.check(Source::Velocity, n.v.word().fits(v));
         out.v[c] = n.v.word().wrap(v);
-        let x = input.x[c] + position_increment(n, k, input.v[c]);
+        let x = input.x[c] + k.position_increment(n, input.v[c]);
         o.check(Source::Position, n.x.word().fits(x));
         out.x[c] = n.x.word().wrap(x);
     }

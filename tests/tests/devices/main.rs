@@ -3,7 +3,7 @@
 mod interrupts;
 mod registers;
 
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::{Board, BoardError},
     device::{
@@ -72,7 +72,7 @@ fn on_every_device<T: PartialEq + Debug>(config: &Config, mut test: impl FnMut(&
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("recording.jsonl");
     let on_model = test(&mut ModelDevice::new(config, 1));
-    let mut hardware = Recorder::new(Rtl::new(config, Options::default()).unwrap(), &file).unwrap();
+    let mut hardware = Recorder::new(Rtl::new(config, SimOptions::default()).unwrap(), &file).unwrap();
     let on_hardware = test(&mut hardware);
     assert!(!file.exists(), "a recording has its name only when it is whole");
     hardware.close().unwrap();

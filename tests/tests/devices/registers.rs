@@ -1,7 +1,7 @@
 //! Registers and windows, access by access.
 
 use super::{MINIMAL, THREE, on_every_device};
-use nendo_hdl::sim::verilated::Options;
+use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::Board,
     device::{Device, model::ModelDevice, rtl::Rtl},
@@ -70,7 +70,7 @@ fn the_model_answers_every_access_as_the_hardware_does() {
 fn answers_alike(config: Config) {
     let map = Map::new(&config);
     let mut runner = runner();
-    let mut hardware = Rtl::new(&config, Options::default()).unwrap();
+    let mut hardware = Rtl::new(&config, SimOptions::default()).unwrap();
     let mut model = ModelDevice::new(&config, 1);
     // Both begin with what a user has put there: memories of a board are not cleared by power-on.
     let image = sample(images_of(Profile::Wide, Inverse::Table, false), &mut runner);

@@ -10,10 +10,10 @@
 use super::{
     Context,
     owner::Owner,
-    particles::Stored,
     ports::Inputs,
     slots::SlotNets,
     stages::Stages,
+    words::Stored,
     words::{joined, operands, thirds},
 };
 use crate::{

@@ -107,9 +107,10 @@ fn place_mpm(
 mod tests {
     use super::{
         super::{
-            particles::{NewState, Stored},
+            particles::NewState,
             stages::SLOT,
             testing::{context, memory_word, moves_inputs, vector_word},
+            words::Stored,
         },
         *,
     };

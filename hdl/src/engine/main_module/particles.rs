@@ -12,15 +12,9 @@ use super::{
     moves::Moves,
     owner::Owner,
     ports::{Inputs, MemoryPort},
-    words::operands,
+    words::{Stored, operands},
 };
 use crate::circuit::{Build, Net};
-
-/// A particle's words as the memories put them out.
-pub(super) struct Stored {
-    pub(super) x: Net,
-    pub(super) v: Net,
-}
 
 /// A particle's new state: declared with the memories, connected where it is computed.
 pub(super) struct NewState {

@@ -1,6 +1,5 @@
 //! The words of a main module's memories, and their parts.
 
-use super::particles::Stored;
 use crate::{
     blocks::parts::in_memory,
     circuit::{Build, Net},
@@ -10,6 +9,12 @@ use nendo_model::contract::{
     numbers::State,
     words::{Position, Velocity},
 };
+
+/// A particle's words as the memories put them out.
+pub(super) struct Stored {
+    pub(super) x: Net,
+    pub(super) v: Net,
+}
 
 /// Three parts of a word, the first lowest.
 pub(super) fn thirds(b: &mut Build, word: &Net) -> [Net; 3] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    sim::verilated::{Options, PortId, Sim},
+    sim::verilated::{PortId, Sim, SimOptions},
     testing::{cells, synthesise},
 };
 use nendo_model::{
@@ -122,7 +122,7 @@ fn it_is_the_models() {
     for profile in Profile::ALL {
         for inverse in Inverse::ALL {
             let module = tem(profile, inverse);
-            let mut sim = Sim::new(&module, Options::default()).unwrap();
+            let mut sim = Sim::new(&module, SimOptions::default()).unwrap();
             let mut compared = 0;
             for round in 0..150 {
                 let image = sample(images_of(profile, inverse, round % 3 == 0), &mut runner);
@@ -168,7 +168,7 @@ fn ten_million_edges() {
         for inverse in Inverse::ALL {
             let n = profile.numbers();
             let module = tem(profile, inverse);
-            let mut sim = Sim::new(&module, Options::default()).unwrap();
+            let mut sim = Sim::new(&module, SimOptions::default()).unwrap();
             for round in 0..ROUNDS {
                 let image = sample(images_of(profile, inverse, round % 4 == 0), &mut runner);
                 let classes = image.constants.elements.len() as u64;
@@ -200,7 +200,7 @@ fn table3() {
     for inverse in Inverse::ALL {
         let module = tem(Profile::Paper2003, inverse);
         let image = Image::new(&scene, Profile::Paper2003, inverse).unwrap();
-        let mut sim = Sim::new(&module, Options::default()).unwrap();
+        let mut sim = Sim::new(&module, SimOptions::default()).unwrap();
         compare(&mut sim, &module, &image);
         sim.tick(module.latency("overflow").into());
         let force: [i64; 3] = std::array::from_fn(|c| sim.get_signed(&format!("force{c}")));

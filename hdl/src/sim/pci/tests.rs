@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     bus::pci::{Defect, config_space as space, pci_target},
-    sim::verilated::{Options, Sim},
+    sim::verilated::{Sim, SimOptions},
 };
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
@@ -108,7 +108,7 @@ type Checked<T> = Result<T, String>;
 
 impl Bench {
     fn new(seed: u64, defect: Option<Defect>) -> Self {
-        let sim = Sim::new(&pci_target(SIZE, true), Options::default()).unwrap();
+        let sim = Sim::new(&pci_target(SIZE, true), SimOptions::default()).unwrap();
         let log = Rc::new(RefCell::new(VecDeque::new()));
         let words: Vec<u32> = (0..SIZE / 4).map(|k| k.wrapping_mul(0x9e37_79b9)).collect();
         let memory = Memory {

@@ -27,7 +27,7 @@ pub fn announce(tell: impl Fn(&str) + Send + Sync + 'static) {
 
 /// What is compiled in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct SimOptions {
     /// Waveforms (FST; needs zlib's headers).
     pub trace: bool,
     /// Coverage.
@@ -47,7 +47,7 @@ pub enum Coverage {
 }
 
 /// The C++ interface: functions of plain C types over any set of ports.
-fn shim(ports: &[Port], options: Options) -> String {
+fn shim(ports: &[Port], options: SimOptions) -> String {
     let mut s =
         String::from("#include <cstdint>\n#include <cstring>\n#include <memory>\n#include \"Vtop.h\"\n");
     if options.trace {
@@ -113,7 +113,7 @@ fn cache() -> PathBuf {
 }
 
 /// The shared library of a circuit, compiled unless it is in the cache.
-pub(super) fn library(module: &Module, options: Options) -> Result<PathBuf, VerilatedError> {
+pub(super) fn library(module: &Module, options: SimOptions) -> Result<PathBuf, VerilatedError> {
     let tool = tool::find()?;
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let verilog = verilog(module, "top");
@@ -199,7 +199,7 @@ fn runtime(compiler: &Compiler<'_>, version: &str) -> Result<Vec<PathBuf>, Veril
 struct Compiler<'a> {
     program: &'a str,
     include: PathBuf,
-    options: Options,
+    options: SimOptions,
     log: &'a Path,
 }
 

@@ -9,7 +9,7 @@ mod library;
 mod sim;
 mod tool;
 
-pub use build::{Coverage, Options, announce};
+pub use build::{Coverage, SimOptions, announce};
 pub use sim::{PortId, Sim};
 pub use tool::{Tool, find};
 

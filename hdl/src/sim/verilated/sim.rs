@@ -1,6 +1,6 @@
 //! A running circuit.
 
-use super::{Options, VerilatedError, build, library::Library};
+use super::{SimOptions, VerilatedError, build, library::Library};
 use crate::circuit::Module;
 use std::{collections::HashMap, path::Path};
 
@@ -21,7 +21,7 @@ pub struct Sim {
 impl Sim {
     /// Compiles the circuit, unless it is in the cache, and loads it. Registers start at random values
     /// where the circuit gives none.
-    pub fn new(module: &Module, options: Options) -> Result<Self, VerilatedError> {
+    pub fn new(module: &Module, options: SimOptions) -> Result<Self, VerilatedError> {
         let library = Library::open(&build::library(module, options)?)?;
         let info = |(k, port): (usize, &crate::circuit::Port)| {
             (port.name.clone(), PortId { number: k as u32, bits: port.bits })
@@ -124,7 +124,7 @@ mod tests {
         b.set(count, &next);
         let flipped = b.not(&wide);
         b.output("flipped", &flipped);
-        let mut sim = Sim::new(&b.finish(), Options::default()).unwrap();
+        let mut sim = Sim::new(&b.finish(), SimOptions::default()).unwrap();
         sim.set("enable", 1);
         sim.set("wide", 1 << 79 | 5);
         sim.tick(10);
@@ -143,7 +143,7 @@ mod tests {
             let a = b.input("a", 3);
             let late = b.reg(&a);
             b.output("q", &late);
-            let mut sim = Sim::new(&b.finish(), Options { coverage, ..Options::default() }).unwrap();
+            let mut sim = Sim::new(&b.finish(), SimOptions { coverage, ..SimOptions::default() }).unwrap();
             sim.tick(1);
             let file = folder.path().join("coverage.dat");
             sim.coverage(&file).unwrap();

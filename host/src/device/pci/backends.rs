@@ -3,11 +3,11 @@
 use super::{
     Pci,
     address::PciAddress,
-    sysfs::{Access, Sysfs},
+    sysfs::{Sysfs, Usability},
 };
 use crate::device::{
     DeviceError, SpecError,
-    registry::{Backend, Found},
+    backend::{Backend, Found},
 };
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub const XDMA: Backend = Backend {
             name: format!("xdma:{n}"),
             description: "behind the XDMA driver".to_owned(),
             hindrance: None,
-            pci: None,
+            detail: None,
         };
         Ok((0..8).filter(here).map(board).collect())
     },
@@ -79,10 +79,10 @@ fn found(sysfs: &Sysfs) -> Result<Vec<Found>, DeviceError> {
             board.driver.as_deref().unwrap_or("none")
         ),
         hindrance: match &board.access {
-            Access::Usable => None,
-            Access::Unusable(why) => Some(why.clone()),
+            Usability::Usable => None,
+            Usability::Unusable(why) => Some(why.clone()),
         },
-        pci: Some(board),
+        detail: serde_json::to_value(&board).ok(),
     });
     Ok(boards.collect())
 }

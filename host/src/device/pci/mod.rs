@@ -122,7 +122,7 @@ impl Pci {
     ) -> Result<Self, DeviceError> {
         let small = usize::try_from(available).map_or(IDENTITY_BYTES, |a| a.min(IDENTITY_BYTES));
         let mut identity = Mapping::new(file, offset, small, &name)?;
-        let config = identify(&mut |register| identity.read(register.address()), &name)?;
+        let config = identify(&mut |register| Ok(identity.read(register.address())?), &name)?;
         let needed = Map::new(&config).size as usize;
         if available < needed as u64 {
             return Err(DeviceError::Unusable(format!(
@@ -172,11 +172,11 @@ fn refusal(path: &Path, error: io::Error) -> DeviceError {
 impl Device for Pci {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
         self.reads += 1;
-        self.mapping.read(address)
+        Ok(self.mapping.read(address)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        self.mapping.write(address, value)
+        Ok(self.mapping.write(address, value)?)
     }
 
     fn write_block(&mut self, address: u32, values: &[u32]) -> Result<(), DeviceError> {
@@ -187,7 +187,7 @@ impl Device for Pci {
             return values
                 .iter()
                 .zip((address..).step_by(4))
-                .try_for_each(|(&v, a)| self.mapping.write(a, v));
+                .try_for_each(|(&v, a)| Ok(self.mapping.write(a, v)?));
         };
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         to_card

@@ -37,7 +37,7 @@ pub struct Region {
 /// Whether a BAR can be used, and if not, why not and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "state", content = "hint")]
-pub enum Access {
+pub enum Usability {
     /// It can.
     Usable,
     /// It cannot, for this reason.
@@ -61,7 +61,7 @@ pub struct PciDevice {
     /// Its regions.
     pub regions: Vec<Region>,
     /// Whether BAR 0 can be used.
-    pub access: Access,
+    pub access: Usability,
     /// Its folder.
     #[serde(skip)]
     pub path: PathBuf,
@@ -150,10 +150,18 @@ impl Sysfs {
         let known = KNOWN.iter().find(|(v, d, _)| (*v, *d) == (vendor, device));
         let description =
             known.map_or_else(|| format!("device {device:04x} of vendor {vendor:04x}"), |k| k.2.to_owned());
-        let mut found =
-            PciDevice { address, vendor, device, description, driver, regions, access: Access::Usable, path };
+        let mut found = PciDevice {
+            address,
+            vendor,
+            device,
+            description,
+            driver,
+            regions,
+            access: Usability::Usable,
+            path,
+        };
         if let Err(error) = found.usable_bar(0) {
-            found.access = Access::Unusable(error.to_string());
+            found.access = Usability::Unusable(error.to_string());
         }
         Ok(found)
     }

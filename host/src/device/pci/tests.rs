@@ -78,7 +78,10 @@ fn a_sound_board_is_found_and_mapped() {
     let found = tree.sysfs().candidates().unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].address, found[0].vendor, found[0].device), (ADDRESS, 0x10ee, 0x6e64));
-    assert_eq!((found[0].description.as_str(), &found[0].access), ("nendo engine", &sysfs::Access::Usable));
+    assert_eq!(
+        (found[0].description.as_str(), &found[0].access),
+        ("nendo engine", &sysfs::Usability::Usable)
+    );
     assert_eq!(found[0].bar_bytes(0), u64::from(Map::new(&CONFIG).size));
     let mut board = tree.open().unwrap();
     assert_eq!(board.name(), "pci:0000:03:00.0");
@@ -145,7 +148,7 @@ fn no_permission_is_explained() {
     let text = tree.refused();
     assert!(text.contains("no permission") && text.contains("chown"), "{text}");
     assert!(
-        matches!(&tree.sysfs().candidates().unwrap()[0].access, sysfs::Access::Unusable(t) if t.contains("chown"))
+        matches!(&tree.sysfs().candidates().unwrap()[0].access, sysfs::Usability::Unusable(t) if t.contains("chown"))
     );
 }
 

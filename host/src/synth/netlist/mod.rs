@@ -9,9 +9,11 @@ mod edif;
 mod models;
 mod traffic;
 
-use super::{Simulated, SynthError, cells, cells::Cells, read, stages::Stages, tools::Tool, write, yosys};
+use super::{
+    Simulated, SynthError, cells, cells::Cells, read, source::libraries, stages::Stages, tools::Tool, write,
+};
 use crate::{board::Board, device::rtl::Rtl};
-use nendo_hdl::{sim::verilated::Options, target::Simulation};
+use nendo_hdl::{sim::verilated::SimOptions, target::Simulation};
 use nendo_model::{
     contract::{config::Config, image::Image},
     scene::Scene,
@@ -19,7 +21,7 @@ use nendo_model::{
 use std::path::PathBuf;
 
 pub use edif::{EdifError, to_verilog};
-pub use traffic::{Operation, Recorder};
+pub use traffic::{Operation, TrafficRecorder};
 
 const TESTBENCH: &str = include_str!("testbench.v");
 /// Steps that are run.
@@ -39,8 +41,8 @@ fn record(config: &Config) -> Result<Vec<Operation>, SynthError> {
     let what = "recording traffic on the RTL";
     let scene = Scene::open(scene(config)).map_err(|e| failed(what, e))?;
     let image = Image::new(&scene, config.profile, config.inverse).map_err(|e| failed(what, e))?;
-    let device = Rtl::new(config, Options::default()).map_err(|e| failed(what, e))?;
-    let mut board = Board::open(Recorder::new(device)).map_err(|e| failed(what, e))?;
+    let device = Rtl::new(config, SimOptions::default()).map_err(|e| failed(what, e))?;
+    let mut board = Board::open(TrafficRecorder::new(device)).map_err(|e| failed(what, e))?;
     board.load(&image).map_err(|e| failed(what, e))?;
     for _ in 0..STEPS {
         board.run(1).map_err(|e| failed(what, e))?;
@@ -88,8 +90,8 @@ pub(super) fn simulate(
     // Every cell known, every port there, and as many cells as went out.
     let script = format!(
         "{}{}read_verilog netlist.v; hierarchy -check -top {top}; check -assert; tee -q -o netlist.json stat -json",
-        yosys::libraries(&simulation.models),
-        yosys::libraries(&simulation.ports),
+        libraries(&simulation.models),
+        libraries(&simulation.ports),
     );
     stages.run("check netlist", Ok(yosys.clone()), ["-q", "-p", &script])?;
     let mut again = cells::parse(&read(&stages.file("netlist.json"))?)?;

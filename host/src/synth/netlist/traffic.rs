@@ -18,12 +18,12 @@ pub enum Operation {
 const MARGIN: u64 = 100;
 
 /// A device that remembers what was done to it.
-pub struct Recorder<D: Device> {
+pub struct TrafficRecorder<D: Device> {
     device: D,
     operations: Vec<Operation>,
 }
 
-impl<D: Device> Recorder<D> {
+impl<D: Device> TrafficRecorder<D> {
     /// Nothing recorded yet.
     pub fn new(device: D) -> Self {
         Self { device, operations: Vec::new() }
@@ -35,7 +35,7 @@ impl<D: Device> Recorder<D> {
     }
 }
 
-impl<D: Device> Device for Recorder<D> {
+impl<D: Device> Device for TrafficRecorder<D> {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
         let value = self.device.read(address)?;
         self.operations.push(Operation::Read(address, value));
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_succeeded_is_recorded() {
-        let mut device = Recorder::new(Counter(0));
+        let mut device = TrafficRecorder::new(Counter(0));
         device.write(16, 0xabc).unwrap();
         device.read(4).unwrap();
         assert!(device.read(8).is_err());

@@ -75,6 +75,14 @@ pub struct Constants {
     pub force_limit: i32,
 }
 
+impl Constants {
+    /// How far a stored velocity moves a stored position in one step.
+    #[inline(always)]
+    pub fn position_increment(&self, n: &Numbers, v: i64) -> i64 {
+        if n.unit_step { n.rounding.shift(v, self.position_shift) } else { self.step.times(v, n.rounding) }
+    }
+}
+
 /// What is written while the engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {

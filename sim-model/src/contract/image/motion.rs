@@ -6,7 +6,7 @@
 //! the true one.
 
 use super::Constants;
-use crate::{contract::numbers::Numbers, twin::mpm::position_increment};
+use crate::contract::numbers::Numbers;
 
 /// Velocities that lead from one place to another in `steps` steps, each with the step after which it
 /// starts. `None` when a velocity does not fit its word.
@@ -42,7 +42,7 @@ pub(super) fn pieces(
 /// The velocity nearest to `wanted` whose position increment is `increment`.
 fn nearest(numbers: &Numbers, constants: &Constants, increment: i64, wanted: i32) -> Option<i32> {
     let word = numbers.v.word();
-    let moves = |v: i64| position_increment(numbers, constants, v);
+    let moves = |v: i64| constants.position_increment(numbers, v);
     // Increments rise with the velocity: the first velocity that moves at least so far.
     let first = |at_least: i64| {
         let (mut low, mut high) = (-word.max() - 1, word.max() + 1);
@@ -79,7 +79,7 @@ mod tests {
             for (k, (start, v)) in pieces.iter().enumerate() {
                 let end = pieces.get(k + 1).map_or(steps, |next| next.0);
                 for axis in 0..3 {
-                    x[axis] += (end - start) as i64 * position_increment(&WIDE, &constants, v[axis].into());
+                    x[axis] += (end - start) as i64 * constants.position_increment(&WIDE, v[axis].into());
                 }
             }
             prop_assert_eq!(x, to.map(i64::from));

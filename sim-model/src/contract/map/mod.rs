@@ -6,13 +6,13 @@
 
 mod c_header;
 mod markdown;
-mod names;
 mod registers;
 #[cfg(test)]
 mod tests;
 mod windows;
 
-pub use names::{Reg, WindowName};
+pub use super::config::MAP_VERSION as VERSION;
+pub use super::words::names::{Reg, WindowName};
 pub use registers::{Access, Register};
 pub use windows::{Availability, Direction, Window};
 
@@ -22,8 +22,6 @@ use super::{
 };
 use serde::Serialize;
 
-/// Version of the map: changes when anything in it changes its place or meaning.
-pub const VERSION: u32 = 2;
 /// What the first word reads: "nend" as ASCII.
 pub const MAGIC: u32 = 0x6e65_6e64;
 

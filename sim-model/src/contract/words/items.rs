@@ -4,9 +4,9 @@ use super::{
     super::{
         config::{Config, address_bits},
         image::{ELEMENT_CLASSES, MASS_CLASSES},
-        map::WindowName,
     },
     MAX_ADVANCE, RegisterWord, TableEntry,
+    names::WindowName,
 };
 
 items! {

@@ -23,6 +23,7 @@ mod declare;
 mod field;
 mod items;
 mod mode;
+pub mod names;
 mod part;
 mod registers;
 
@@ -32,7 +33,8 @@ pub use mode::Mode;
 pub use part::{Coded, Part};
 pub use registers::*;
 
-use super::{config::Config, map::WindowName};
+use super::config::Config;
+use names::WindowName;
 
 /// The most ranks an owner may be further than the one before: what a slot's word has room for.
 pub const MAX_ADVANCE: u32 = 7;

@@ -1,11 +1,11 @@
 //! The particles of a part and how they move.
 
 use super::{
+    abroad::{Abroad, Pushes},
     columns::Columns,
-    part::{Abroad, Part},
 };
 use crate::machine::vectors::{Vectors, vectorize};
-use std::{borrow::Borrow, ops::Deref};
+use std::ops::Deref;
 
 /// Particles of one part.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Body {
     }
 
     /// Moves all particles by a step.
-    pub(super) fn advance<P: Deref<Target: Borrow<Part>>>(
+    pub(super) fn advance<P: Deref<Target: Pushes>>(
         &mut self,
         vectors: Option<Vectors>,
         step: f32,
@@ -53,8 +53,7 @@ impl Body {
         own: usize,
     ) {
         let own = part(own);
-        let own: &Part = (*own).borrow();
-        let forces = &own.forces;
+        let forces = own.on_own();
         match vectors {
             Some(simd) => vectorize(
                 simd,
@@ -66,7 +65,7 @@ impl Body {
     }
 
     #[inline(always)]
-    fn particles<P: Deref<Target: Borrow<Part>>>(
+    fn particles<P: Deref<Target: Pushes>>(
         &mut self,
         step: f32,
         own: &Columns<3>,
@@ -78,10 +77,9 @@ impl Body {
         }
         for joints in joints.chunk_by(|a, b| a.0 == b.0) {
             let other = part(joints[0].0);
-            let other: &Part = (*other).borrow();
             for (c, force) in force.columns_mut().into_iter().enumerate() {
                 for &(_, Abroad { particle, slot, count, .. }) in joints {
-                    let from = &other.across.column(c)[slot..slot + count];
+                    let from = &other.on_others().column(c)[slot..slot + count];
                     force[particle..particle + count].iter_mut().zip(from).for_each(|(f, more)| *f += more);
                 }
             }

@@ -10,6 +10,7 @@
 //! on how many threads share the parts.
 
 use super::{
+    abroad::{Abroad, Pushes},
     body::Body,
     columns::Columns,
     edges::{Placed, Stored},
@@ -22,19 +23,6 @@ use crate::machine::{
     vectors::{Vectors, vectorize},
 };
 use std::{borrow::Borrow, ops::Deref};
-
-/// Consecutive particles of another part that edges lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Abroad {
-    /// The other part.
-    pub(super) part: usize,
-    /// The first of them there.
-    pub(super) particle: usize,
-    /// The first of them among all particles abroad.
-    pub(super) slot: usize,
-    /// Edges in it.
-    pub(super) count: usize,
-}
 
 /// A part's edges and their forces.
 #[derive(Clone, Debug)]
@@ -49,9 +37,19 @@ pub(super) struct Part {
     /// The motion of the particles abroad in this step.
     visitors: Columns<6>,
     /// On the part's own particles.
-    pub(super) forces: Columns<3>,
+    forces: Columns<3>,
     /// On the particles abroad.
-    pub(super) across: Columns<3>,
+    across: Columns<3>,
+}
+
+impl Pushes for Part {
+    fn on_own(&self) -> &Columns<3> {
+        &self.forces
+    }
+
+    fn on_others(&self) -> &Columns<3> {
+        &self.across
+    }
 }
 
 impl Part {

@@ -12,7 +12,7 @@ use crate::{
     },
     mesh::{
         Mesh, Vec3,
-        orientation::{oriented, plane},
+        orientation::{oriented_triangles, plane},
     },
 };
 use std::collections::{HashMap, HashSet};
@@ -60,7 +60,7 @@ impl<T: Real> Pairs<T> {
     pub fn new(mesh: &Mesh, law: &Contact<f64>) -> Self {
         let normal = plane(mesh);
         let faces: Vec<[usize; 3]> = match &normal {
-            Some(n) => oriented(mesh, n),
+            Some(n) => oriented_triangles(mesh, n),
             None => mesh.triangles.iter().map(|t| t.map(|p| p as usize)).collect(),
         };
         let edges = surface_edges(&faces, normal.is_some());

@@ -87,7 +87,7 @@ impl<T: Real> ElementLaw<T> for Slider<T> {
     }
 
     fn tension(&self, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T {
-        self.part.tension(self.flow, Some(&self.limits), stretch, memory)
+        self.part.tension(self.limits.flow(self.flow, memory.state(0), stretch), stretch, memory)
     }
 
     fn operations(&self) -> u64 {
@@ -96,6 +96,12 @@ impl<T: Real> ElementLaw<T> for Slider<T> {
 }
 
 impl<T: Real> Limits<T> {
+    /// 1/c2 of a damper that is stuck while the Voigt part is outside, if that is what happens at a limit.
+    pub(super) fn flow(&self, flow: T, u: T, stretch: &Stretch<T>) -> T {
+        let stuck = self.form == Form::Switch && !self.slides(u, stretch.length, stretch.rest);
+        if stuck { T::zero() } else { flow }
+    }
+
     /// The extension before a step: put back into its range, where that is what happens at a limit.
     pub(super) fn settle(&self, length: T, rest: T, u: T) -> T {
         if self.form == Form::Assign { self.clamp(u, length, rest) } else { u }

@@ -3,10 +3,7 @@
 //! One model, three kinds of object: with c2 infinite it returns to its shape (*elastic*), with k1 zero it
 //! stays as pressed (*viscoplastic*), in between it returns in part (*rheological*).
 
-use super::{
-    Memory, Stretch,
-    slider::{Form, Limits},
-};
+use super::{Memory, Stretch};
 use crate::force::real::Real;
 use serde::Serialize;
 
@@ -120,19 +117,10 @@ impl VoigtPart<f64> {
 }
 
 impl<T: Real> VoigtPart<T> {
-    /// Three elements with a damper of 1/c2 = `flow`: 9 operations, one of them a division. Where a slider is stuck
-    /// the damper has no part.
-    pub(super) fn tension(
-        &self,
-        flow: T,
-        limits: Option<&Limits<T>>,
-        stretch: &Stretch<T>,
-        memory: &mut Memory<'_, T>,
-    ) -> T {
-        let (u, Self { k1, c1 }) = (memory.state(0), *self);
-        let stuck = |l: &Limits<T>| l.form == Form::Switch && !l.slides(u, stretch.length, stretch.rest);
-        let flow = if limits.is_some_and(stuck) { T::zero() } else { flow };
-        let tension = (k1 * u + c1 * stretch.rate) / (T::one() + c1 * flow);
+    /// Three elements with a damper of 1/c2 = `flow`: 9 operations, one of them a division.
+    pub(super) fn tension(&self, flow: T, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T {
+        let Self { k1, c1 } = *self;
+        let tension = (k1 * memory.state(0) + c1 * stretch.rate) / (T::one() + c1 * flow);
         memory.set_rate(0, stretch.rate - flow * tension);
         tension
     }

@@ -119,9 +119,11 @@ impl<T: Real> ElementLaw<T> for ActingYielding<T> {
 
     fn tension(&self, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T {
         let VoigtPart { k1, c1 } = self.part;
-        let drive = (k1 * memory.state(0) + c1 * stretch.rate).abs();
+        let u = memory.state(0);
+        let drive = (k1 * u + c1 * stretch.rate).abs();
         let flow = T::one() / self.damper.viscosity(c1, drive);
-        self.part.tension(flow, self.limits.as_ref(), stretch, memory)
+        let flow = self.limits.map_or(flow, |limits| limits.flow(flow, u, stretch));
+        self.part.tension(flow, stretch, memory)
     }
 
     /// Outside the two forces.

@@ -5,6 +5,7 @@
 
 mod lane;
 mod vector;
+mod words;
 
 use crate::{
     contract::{
@@ -22,9 +23,10 @@ use crate::{
         mpm, tem,
     },
 };
-use lane::{Ends, Lane, Quad};
+use lane::Lane;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use vector::Factors;
+use words::{Ends, Quad};
 
 /// A number contract known at compile time, so that every shift in the loops is a constant.
 trait Contract: Copy + Send + Sync {
@@ -208,7 +210,7 @@ impl Model {
         let Edge { start, end, class, .. } = self.image.edges[edge];
         let ends = &self.particles.ends;
         let [start, end] = [start, end].map(|p| &ends[self.place[p as usize] as usize]);
-        let input = lane::input(start, end, self.extensions()[edge]);
+        let input = words::input(start, end, self.extensions()[edge]);
         let (n, k) = (self.image.numbers(), &self.image.constants);
         let class = &k.elements[usize::from(class)];
         match self.image.inverse {

@@ -5,7 +5,7 @@
 //! only noticed here, by comparison; the caller then computes those items by the plain integer code, which
 //! alone knows how words wrap.
 
-use super::{lane::Ends, lane::Scatter};
+use super::words::{Ends, Scatter};
 use crate::{
     contract::{
         image::Constants,

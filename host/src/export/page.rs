@@ -15,11 +15,11 @@ type Rows = Vec<(String, String)>;
 
 /// A report under way.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct Page {
     html: String,
 }
 
-impl Report {
+impl Page {
     /// A report with its title.
     pub fn new(title: &str, below: &str) -> Self {
         let title = escape(title);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn reports_hold_what_they_are_given_and_names_cannot_break_them() {
         let scene = Scene::open("box:2x2x2").unwrap();
-        let mut report = Report::new("</title><script>", "below");
+        let mut report = Page::new("</title><script>", "below");
         report
             .table("scene", &scene_rows(&scene))
             .table("run", &json_rows(&json!({ "wall_s": 1.5, "probe": null, "engine": "a\"<b>" })))
