@@ -1,6 +1,25 @@
-//! The deformation engine as hardware.
+//! The deformation engine as hardware, generated with rust-hdl.
 //!
-//! [`resources`] says what it takes, [`target`] what a device has.
+//! | room | what |
+//! |---|---|
+//! | [`circuit`] | a strict front end to rust-hdl: nets with widths and pipeline stages, modules, their Verilog |
+//! | [`blocks`] | what circuits are made of: multipliers, memories, accumulators, tables, CORDIC |
+//! | [`engine`] | TEM, MPM, main modules, exchange, sequencer, and the register bus in front of them |
+//! | [`bus`] | what is in front of the engine's register port: AXI4-Lite, PCI, a serial line |
+//! | [`sim`] | circuits that run: compiled by Verilator, and a PCI bus around them |
+//! | [`target`] | the devices it is built for: folders of `bitstreams` |
+//! | [`design`], [`resources`] | a configuration's files; what it takes, without running a tool |
+//!
+//! Each block has its model under the same name in `nendo_model::twin`; number formats, words and the register map
+//! are `nendo_model::contract`'s.
+//!
+//! ```
+//! use nendo_hdl::design::Design;
+//! use nendo_model::contract::{config::Config, numbers::Profile};
+//! let design = Design::new(&Config::minimal(Profile::Wide, Profile::Wide.usual_inverse()));
+//! assert!(design.verilog.contains("module nendo_tem"));
+//! assert_eq!(design.files().len(), 5);
+//! ```
 #![deny(unsafe_code)]
 
 pub mod blocks;

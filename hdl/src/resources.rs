@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use nendo_model::contract::numbers::Profile;
 
-    /// One set of 1024 particles and 5120 edges: 35 blocks and the table; 15 + 15 in [H05] (2.15) for its words,
+    /// One set of 1024 particles and 5120 edges: 35 blocks and the table; 15 + 15 in H05 (2.15) for its words,
     /// plus 3 for the display copy.
     #[test]
     fn block_memories_as_counted_by_hand() {

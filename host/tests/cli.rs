@@ -35,7 +35,7 @@ fn run_reports_every_promised_field() {
     assert_eq!((&exact["cycles_per_step"], &exact["profile"]), (&Value::Null, &Value::Null));
 }
 
-/// [T03] Table 3: the circuit column bit for bit, the theory column to its digits.
+/// T03 Table 3: the circuit column bit for bit, the theory column to its digits.
 #[test]
 fn table3() {
     let circuit = ok(&["run", "table3", "--profile", "paper-2003", "--steps", "0", "--probe-edge", "0"]);
@@ -49,7 +49,7 @@ fn table3() {
     );
 }
 
-/// The single element of [H05] Fig. 2.10, which reports 0.407 % with optimised constants.
+/// The single element of H05 Fig. 2.10, which reports 0.407 % with optimised constants.
 #[test]
 fn single_element_error() {
     let wide = ok(&["compare", "single", "--engine", "model", "--reference", "f64"]);
@@ -58,7 +58,7 @@ fn single_element_error() {
     assert!(number(&paper, "mean_percent") > number(&wide, "mean_percent"));
 }
 
-/// [H05] Fig. 2.11: 4.22 % at 30 s.
+/// H05 Fig. 2.11: 4.22 % at 30 s.
 #[test]
 fn cube9_error_over_thirty_seconds() {
     let folder = tempfile::tempdir().unwrap();

@@ -177,3 +177,40 @@ fn a_circle_would_be_found() {
     assert_eq!(cycle(&graph(&[("a", "b"), ("b", "c"), ("a", "c")])), None);
     assert_eq!(cycle(&graph(&[("a", "b"), ("b", "c"), ("c", "b")])).unwrap(), ["b", "c", "b"]);
 }
+
+/// Paths in a page's code spans that must be there: those that begin with a folder or file of the repository.
+fn paths(page: &str) -> Vec<&str> {
+    let spans = page.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let tops = ["sim-model/", "hdl/", "host/", "tests/", "bitstreams/", "scripts/", "scenes/", "docs/"];
+    let known = |word: &&str| tops.iter().any(|top| word.starts_with(top));
+    let plain = |word: &&str| !word.contains(['*', '<', '{', '$', '[', '|']);
+    spans
+        .chain(links)
+        .map(|word| word.trim_end_matches([',', '.', ':', ';', ')']))
+        .filter(known)
+        .filter(plain)
+        .collect()
+}
+
+/// ARCHITECTURE.md and all other pages name files that are there.
+#[test]
+fn every_path_that_a_page_names_exists() {
+    let root = root();
+    let pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(|page| root.join(page));
+    let pages = pages
+        .into_iter()
+        .chain(files(&root.join("docs")).into_iter().filter(|f| f.extension().is_some_and(|e| e == "md")));
+    let (mut looked_at, mut missing) = (0, Vec::new());
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for path in paths(&text) {
+            looked_at += 1;
+            if !root.join(path).exists() {
+                missing.push(format!("{}: {path}", page.strip_prefix(&root).unwrap().display()));
+            }
+        }
+    }
+    assert!(looked_at > 60, "{looked_at} paths found");
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}

@@ -89,7 +89,7 @@ fn modules_three_clocks_apart_have_the_same_result() {
     random_images(parallel(17), 10);
 }
 
-/// At most 98 clocks of pauses with CORDIC ([H05]: 90 + 8) and 60 with the table, in every profile.
+/// At most 98 clocks of pauses with CORDIC (H05: 90 + 8) and 60 with the table, in every profile.
 #[test]
 fn pauses_are_within_the_papers() {
     for profile in Profile::ALL {

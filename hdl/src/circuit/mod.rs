@@ -7,6 +7,16 @@
 //! Verilog. The result, a [`Module`], is a rust-hdl block: rust-hdl checks and generates the hierarchy, and
 //! [`verilog`] rewrites its output with shared modules, ANSI headers and plain names.
 //!
+//! # Without rust-hdl
+//!
+//! rust-hdl has had no release since 2023. All we use of it is in `module.rs` and `tidy.rs`: the traits `Block` and `Logic`,
+//! which a [`Module`] implements with its ports as atoms and its body as custom text, the check for unconnected and doubly
+//! driven signals, and `generate_verilog`, which walks the hierarchy and prints a module per instance. [`verilog`] reads
+//! that text again to share equal modules. Without it, `Module` would lose its trait implementations (90 lines), `verilog`
+//! would print every distinct module once, children first, from what a `Module` holds already (ports, children, text),
+//! instead of parsing (220 lines would become about 60), and the check would be one pass over each module's nets, which
+//! [`Build`] knows. The golden list of all Verilog would tell whether the result is the same.
+//!
 //! Pipeline stages: a net of stage k carries the item that entered k clocks ago. Nets of different stages
 //! do not meet; [`Build::align`] delays the earlier ones. Static nets (configuration, control) go with all.
 //!

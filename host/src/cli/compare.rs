@@ -1,4 +1,4 @@
-//! `nendo compare`: the error of an engine against the reference over time ([H05] Fig. 2.11).
+//! `nendo compare`: the error of an engine against the reference over time (H05 Fig. 2.11).
 
 use super::{
     CommandError, Console, open_failure,

@@ -3,23 +3,10 @@
 //! Every command prints text for people on stderr and, with `--json`, exactly one JSON object on stdout.
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
-mod bench;
-mod board;
-mod compare;
-mod cosim;
-mod doctor;
 mod emulate;
-mod estimate;
-mod generate;
 mod import;
 mod options;
-mod picture;
-mod run;
-mod scene;
-mod shell;
-mod synth;
 mod target;
-mod view;
 
 use crate::{
     engine::{EngineError, OpenError},
@@ -55,38 +42,57 @@ const EXAMPLES: &str = "Examples:
   nendo estimate block16                  memory, multipliers and rate on an FPGA
   nendo bench --quick                     how fast every engine is on this machine";
 
-#[derive(Subcommand, Debug)]
-enum Command {
+/// One line for each command: a file of this folder, which has its options and `main`.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident: $module:ident::$options:ident,)*) => {
+        $(mod $module;)*
+
+        #[derive(Subcommand, Debug)]
+        enum Command {
+            $($(#[$about])* $name($module::$options),)*
+        }
+
+        impl Command {
+            fn run(&mut self, console: Console) -> Result<Value, CommandError> {
+                match self {
+                    $(Self::$name(options) => $module::main(options, console),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Run a scene on an engine
-    Run(run::Args),
+    Run: run::Args,
     /// Measure an engine's error against the reference over time
-    Compare(compare::Args),
+    Compare: compare::Args,
     /// Run model and Verilated engine in lock step and compare every memory word
-    Cosim(cosim::Args),
+    Cosim: cosim::Args,
     /// Write the engine's Verilog, manifest and register map
-    Gen(generate::Args),
+    Gen: generate::Args,
     /// Find, describe, test and drive boards
     #[command(subcommand)]
-    Board(board::Command),
+    Board: board::Command,
     /// Make, describe and check scenes
     #[command(subcommand)]
-    Scene(scene::Command),
+    Scene: scene::Command,
     /// See a scene in the browser, and pull at it
-    View(view::Args),
+    View: view::Args,
     /// What hardware a configuration takes and how fast it is, without running a tool
-    Estimate(estimate::Args),
+    Estimate: estimate::Args,
     /// Run a target's tool flow, as far as its tools exist, and report resources and clock
-    Synth(synth::Args),
+    Synth: synth::Args,
     /// Time every engine on the standard sizes, in one run
-    Bench(bench::Args),
+    Bench: bench::Args,
     /// Draw states of a scene side by side, a row for each material
-    Picture(picture::Args),
+    Picture: picture::Args,
     /// Which other programs are here, and what the absent ones would enable
-    Doctor(doctor::Args),
+    Doctor: doctor::Args,
     /// Write completions for a shell
-    Completions(shell::CompletionsArgs),
+    Completions: completions::Args,
     /// Write the man page
-    Man(shell::ManArgs),
+    Man: man::Args,
 }
 
 /// Why a command ends badly.
@@ -128,6 +134,8 @@ fn open_failure(error: OpenError) -> CommandError {
 #[derive(Clone, Copy, Debug)]
 struct Console {
     quiet: bool,
+    /// Whether stdout is for one JSON object.
+    json: bool,
 }
 
 impl Console {
@@ -140,26 +148,11 @@ impl Console {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
     interrupt::listen();
-    let console = Console { quiet: cli.quiet };
+    let console = Console { quiet: cli.quiet, json: cli.json };
     verilated::announce(move |text| console.say(text));
-    let result = match cli.command {
-        Command::Run(args) => run::main(&args, console),
-        Command::Compare(args) => compare::main(&args, console),
-        Command::Cosim(args) => cosim::main(&args, console),
-        Command::Gen(args) => generate::main(&args, console),
-        Command::Board(mut command) => board::main(&mut command, console),
-        Command::Scene(command) => scene::main(&command, console),
-        Command::View(args) => view::main(&args, console, cli.json),
-        Command::Estimate(args) => estimate::main(&args, console),
-        Command::Synth(args) => synth::main(&args, console),
-        Command::Bench(args) => bench::main(&args, console),
-        Command::Picture(args) => picture::main(&args, console),
-        Command::Doctor(args) => doctor::main(&args, console),
-        Command::Completions(args) => shell::completions(&args, cli.json, console),
-        Command::Man(args) => shell::man(&args, cli.json, console),
-    };
+    let result = cli.command.run(console);
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),
         Err(CommandError::Input(error)) => (2, Some(error), None),

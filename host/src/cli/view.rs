@@ -58,7 +58,7 @@ fn scenes(asked: &str) -> Result<Vec<String>, CommandError> {
     Ok(scenes)
 }
 
-pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, CommandError> {
+pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scenes = scenes(&args.scene)?;
     let scene = Scene::open(&scenes[0]).map_err(CommandError::input)?;
     args.engine.check_stability(&scene, console)?;
@@ -69,7 +69,7 @@ pub(super) fn main(args: &Args, console: Console, json: bool) -> Result<Value, C
         Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
     let url = server.url();
     console.say(format!("open {url} in a browser; Ctrl-C ends it"));
-    if json {
+    if console.json {
         println!("{}", json!({ "url": url }));
     }
     let interrupted = async {

@@ -44,7 +44,7 @@ impl Config {
     /// The most edges a map has room for.
     pub const MAX_EDGES: u64 = 1 << 20;
 
-    /// The papers' minimal set ([H05] 2.3.2): 1024 particles and five times as many edges.
+    /// The papers' minimal set (H05 2.3.2): 1024 particles and five times as many edges.
     pub const fn minimal(profile: Profile, inverse: Inverse) -> Self {
         Self { profile, inverse, modules: 1, particles: BLOCK_WORDS, edges: 5 * BLOCK_WORDS, clock_khz: 0 }
     }

@@ -307,7 +307,7 @@ mod tests {
         scene::{Load, Motion},
     };
 
-    /// The theory column of [T03] Table 3, to the printed digits.
+    /// The theory column of T03 Table 3, to the printed digits.
     #[test]
     fn table3_theory() {
         let engine = Reference::new(&Scene::open("table3").unwrap(), Integrator::Euler);

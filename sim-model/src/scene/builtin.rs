@@ -10,7 +10,7 @@ use crate::{
 /// The names, for help texts.
 pub const BUILTIN_HELP: &str = "table3, single, cube9, block16, materials, box:NXxNYxNZ, chain:LAW";
 
-/// Time step, particle mass and material of the experiments of [H05] chapter 2.
+/// Time step, particle mass and material of the experiments of H05 chapter 2.
 const STEP: f64 = 0.001;
 const MASS: f64 = 1.0;
 const MATERIAL: Material = Material { k1: 250.0, c1: 20.0, c2: 100.0 };
@@ -41,7 +41,7 @@ fn parse_size(name: &str, text: &str) -> Result<[u32; 3], SceneError> {
     })
 }
 
-/// The single element of [T03] Tables 2 and 3. Its natural length is 10/256: the papers do not
+/// The single element of T03 Tables 2 and 3. Its natural length is 10/256: the papers do not
 /// print it, and with this value every printed digit comes out.
 fn table3() -> Scene {
     let mesh = Mesh {
@@ -58,7 +58,7 @@ fn table3() -> Scene {
     scene
 }
 
-/// One element, one end fixed, pulled for a second: [H05] Fig. 2.10.
+/// One element, one end fixed, pulled for a second: H05 Fig. 2.10.
 fn single() -> Scene {
     let mesh =
         Mesh { particles: vec![Vec3::zeros(), PITCH * Vec3::x()], edges: vec![[0, 1]], ..Mesh::default() };

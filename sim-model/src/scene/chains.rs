@@ -1,6 +1,6 @@
 //! Chains of four particles, one for each element law: the first held, the last pulled by 1 N for 20 s.
 //!
-//! Masses and coefficients are those of [H05] chapter 1 (1.6), where it gives any; the pitch
+//! Masses and coefficients are those of H05 chapter 1 (1.6), where it gives any; the pitch
 //! is ours (it does not matter as long as no element turns round).
 
 use super::{Load, NamedMaterial, Scene, Support};

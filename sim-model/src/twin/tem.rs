@@ -8,7 +8,7 @@
 //!  u ------------------------------------------------------------------^  |
 //!  u + increment (9) <----------------------------------------------------+
 //! ```
-//! The nine sub-circuits of [H05] 2.3.2, one function each, integer for integer as the hardware computes them.
+//! The nine sub-circuits of H05 2.3.2, one function each, integer for integer as the hardware computes them.
 //! The order of 6 and 7 is the profile's [`LawForm`].
 
 use crate::{
@@ -171,7 +171,7 @@ mod tests {
         Input { x_start: x(i), v_start: v(i), x_end: x(j), v_end: v(j), u: image.edges[0].u.into() }
     }
 
-    /// The circuit column of [T03] Table 3, bit for bit, with either inverse.
+    /// The circuit column of T03 Table 3, bit for bit, with either inverse.
     #[test]
     fn table3_circuit() {
         let image = Image::new(&Scene::open("table3").unwrap(), Profile::Paper2003, Inverse::Cordic).unwrap();

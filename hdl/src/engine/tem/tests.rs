@@ -193,7 +193,7 @@ fn ten_million_edges() {
     assert!(compared >= 10_000_000, "{compared}");
 }
 
-/// The printed circuit column of [T03] Table 3 comes out of the hardware, with either inverse.
+/// The printed circuit column of T03 Table 3 comes out of the hardware, with either inverse.
 #[test]
 fn table3() {
     let scene = nendo_model::scene::Scene::open("table3").unwrap();

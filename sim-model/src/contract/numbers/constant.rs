@@ -30,7 +30,7 @@ impl Rounding {
 pub enum ConstantRule {
     /// Always this shift (2003: Q8.8).
     Fixed(u32),
-    /// The largest shift that keeps the mantissa in 16 bits, at most this ([H05] (2.18) with 16).
+    /// The largest shift that keeps the mantissa in 16 bits, at most this (H05 (2.18) with 16).
     Optimal(u32),
 }
 

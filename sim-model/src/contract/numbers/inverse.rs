@@ -12,7 +12,7 @@ pub const MANTISSA_BITS: u32 = 18;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inverse {
-    /// CORDIC square root, then a divider, as in [H05] 2.3.2. No multiplier, no memory.
+    /// CORDIC square root, then a divider, as in H05 2.3.2. No multiplier, no memory.
     Cordic,
     /// Table with linear interpolation: one block of memory, one multiplier, far fewer stages.
     #[default]

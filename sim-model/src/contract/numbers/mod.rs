@@ -22,7 +22,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LawForm {
-    /// The papers' order ([H05] 2.3.1): lv' = A u + B l', then f = -c2 (l' - lv'). Cancels badly when c2 is large.
+    /// The papers' order (H05 2.3.1): lv' = A u + B l', then f = -c2 (l' - lv'). Cancels badly when c2 is large.
     Rate,
     /// The same algebra, force first: f = -(K u + C l'), then lv' = l' + D f with K = k1 c2/(c1+c2),
     /// C = c1 c2/(c1+c2), D = 1/c2. As many multipliers, no cancellation, and c2 = inf is exact (D = 0).
@@ -128,7 +128,7 @@ pub const PAPER_2003: Numbers = Numbers {
     max_exponent: 0,
 };
 
-/// 2005: Q8.8 with round half up and optimised binary points of constants ([H05] (2.18)).
+/// 2005: Q8.8 with round half up and optimised binary points of constants (H05 (2.18)).
 pub const PAPER_2005: Numbers =
     Numbers { rounding: Rounding::HalfUp, constants: ConstantRule::Optimal(16), ..PAPER_2003 };
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_papers_constants() {
-        // h = 0.01 in Q8.8 is off by far, with an optimised point hardly ([H05] 2.3.3).
+        // h = 0.01 in Q8.8 is off by far, with an optimised point hardly (H05 2.3.3).
         let plain = Constant::new(0.01, ConstantRule::Fixed(8)).unwrap();
         assert_eq!((plain.mantissa, plain.shift), (3, 8));
         let optimal = Constant::new(0.01, ConstantRule::Optimal(16)).unwrap();

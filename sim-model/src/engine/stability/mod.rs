@@ -1,6 +1,6 @@
 //! Is the step short enough? The papers' bound, made a number.
 //!
-//! [H05] asks for c1 c2/(c1+c2) < A m/T (1.16) and gives no A. For a mesh it follows from the largest
+//! H05 asks for c1 c2/(c1+c2) < A m/T (1.16) and gives no A. For a mesh it follows from the largest
 //! eigenvalue rho of M^-1 sum(C e e^T), C = c1 c2/(c1+c2): the fastest decay in the object. Explicit Euler
 //! needs h rho < 2 (so A = 2 C/(m rho): 1 for one edge between two free particles), Runge-Kutta 2.785.
 //!
@@ -25,7 +25,7 @@ pub struct Stability {
     pub largest_step: f64,
     /// What sets that limit: `damping` or `spring`.
     pub limited_by: &'static str,
-    /// The constant A of [H05] (1.16) for this mesh, where its masses and materials are uniform.
+    /// The constant A of H05 (1.16) for this mesh, where its masses and materials are uniform.
     pub a_stable: Option<f64>,
 }
 
