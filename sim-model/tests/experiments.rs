@@ -148,8 +148,11 @@ fn every_scene_file_runs() {
     let folder = format!("{}/../scenes", env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
-        let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-        let scene = scene(&name);
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        let scene = scene(&path.file_stem().unwrap().to_string_lossy());
         run(&scene, scene.duration / 20.0);
         count += 1;
     }
