@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{json, nendo, number, ok, stderr};
+use common::{json, nendo, number, ok, stderr, stdout};
 use serde_json::Value;
 use std::path::Path;
 
@@ -42,11 +42,8 @@ fn table3() {
     assert_eq!(circuit["probe"]["force_raw"], serde_json::json!([-338, -203, -68]));
     assert_eq!(circuit["probe"]["voigt_rate_raw"], -992);
     let out = nendo(&["run", "table3", "--engine", "f64", "--steps", "0", "--probe-edge", "0"]);
-    assert!(
-        stderr(&out).contains("F = (-1.3015, -0.7809, -0.2603) N, lv' = -3.8811 m/s"),
-        "{}",
-        stderr(&out)
-    );
+    let said = stdout(&out);
+    assert!(said.contains("F = (-1.3015, -0.7809, -0.2603) N, lv' = -3.8811 m/s"), "{said}");
 }
 
 /// The single element of H05 Fig. 2.10, which reports 0.407 % with optimised constants.
@@ -265,4 +262,17 @@ fn estimates() {
     let large = ok(&["estimate", "box:32x32x32"]);
     assert_eq!(large["fits"], false);
     assert_eq!(ok(&["estimate", "--profile", "paper-2005"])["multipliers"], 25);
+}
+
+/// `nendo scene info > file` wrote an empty file, and `-q` hid what was asked for.
+#[test]
+fn answers_are_on_stdout_and_quiet_does_not_hide_them() {
+    for args in [&["scene", "info", "cube9"][..], &["estimate", "cube9"], &["doctor"], &["synth", "--list"]] {
+        let (plain, quiet) = (nendo(args), nendo(&[args, &["-q"]].concat()));
+        assert!(!plain.stdout.is_empty(), "{args:?}");
+        assert_eq!(stdout(&plain), stdout(&quiet), "{args:?}");
+        assert!(quiet.stderr.is_empty(), "{args:?}");
+    }
+    let run = nendo(&["run", "single", "--steps", "5"]);
+    assert!(stdout(&run).contains("state ") && stderr(&run).contains("5 steps"));
 }

@@ -179,7 +179,7 @@ fn the_doctor_names_every_tool_and_its_use() {
     // Without a PATH everything is absent, and that is no failure.
     let bare = Command::new(env!("CARGO_BIN_EXE_nendo")).arg("doctor").env("PATH", "").output().unwrap();
     assert!(bare.status.success());
-    let said = String::from_utf8_lossy(&bare.stderr).into_owned();
+    let said = String::from_utf8_lossy(&bare.stdout).into_owned();
     assert!(said.contains("absent  verilator") && said.contains("Debian package verilator"), "{said}");
 }
 

@@ -80,15 +80,15 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         false => Effort { turns: 60, turn: Duration::from_millis(6) },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    console.say(format!("{}, {cores} cores, vectors: {}", processor(), cpu::instruction_set()));
-    console.say(HEAD);
+    console.answer(format!("{}, {cores} cores, vectors: {}", processor(), cpu::instruction_set()));
+    console.answer(HEAD);
     let (mut rows, mut ratios) = (Vec::new(), Vec::new());
     for (name, make) in plan(args) {
         let scene = make()?;
         let found = bench::measure(&name, &scene, effort, (args.modules, args.bitstreams.as_deref()))?;
-        found.iter().for_each(|row| console.say(line(row)));
+        found.iter().for_each(|row| console.answer(line(row)));
         let ratio = compare(&name, &found, cores);
-        console.say(ratio_line(&ratio));
+        console.answer(ratio_line(&ratio));
         ratios.push(ratio);
         rows.extend(found);
     }

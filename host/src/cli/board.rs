@@ -76,10 +76,10 @@ fn list(console: Console) -> Result<Value, CommandError> {
     }
     for Found { name, description, hindrance, .. } in &found {
         let state = hindrance.clone().unwrap_or_else(|| format!("usable: nendo board info --device {name}"));
-        console.say(format!("{name} {description}\n  {state}"));
+        console.answer(format!("{name} {description}\n  {state}"));
     }
     if found.is_empty() {
-        console.say("no boards found. Without one, `--device rtl` is the hardware compiled by Verilator.");
+        console.answer("no boards found. Without one, `--device rtl` is the hardware compiled by Verilator.");
     }
     let xdma: Vec<&str> = found.iter().map(|f| f.name.as_str()).filter(|n| n.starts_with("xdma:")).collect();
     let boards: Vec<&Value> = found.iter().filter_map(|f| f.detail.as_ref()).collect();
@@ -98,7 +98,7 @@ fn info(args: &DeviceArg, console: Console) -> Result<Value, CommandError> {
     let size = Map::new(&config).size;
     let clock =
         if config.clock_khz == 0 { "unknown".to_owned() } else { format!("{} kHz", config.clock_khz) };
-    console.say(format!(
+    console.answer(format!(
         "{name}: nendo engine, configuration {}\n  profile {}, inverse length by {}\n  {}, clock {clock}, {size} bytes of \
          registers\n  {}",
         config.hash_text(),
@@ -138,7 +138,7 @@ fn test(args: &DeviceArg, console: Console) -> Result<Value, CommandError> {
         let text = "memories are sound, but the known scene gives another state than the model";
         return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
-    console.say(format!(
+    console.answer(format!(
         "passed: {} words kept, the known scene has the model's state after {} clocks{}",
         report.words,
         report.cycles,

@@ -184,11 +184,11 @@ fn largest_displacement(scene: &Scene, positions: &[Vec3]) -> f64 {
 }
 
 fn print_table(samples: &[Sample], average: f64, label: &str, reference: &str, console: Console) {
-    console.say(format!("error of {label} against {reference}:\n     t [s]   mean [%]    max [%]"));
+    console.answer(format!("error of {label} against {reference}:\n     t [s]   mean [%]    max [%]"));
     let rows = 10.min(samples.len());
     for row in 1..=rows {
         let s = samples[row * samples.len() / rows - 1];
-        console.say(format!("{:>10.3} {:>10.4} {:>10.4}", s.t, s.mean_percent, s.max_percent));
+        console.answer(format!("{:>10.3} {:>10.4} {:>10.4}", s.t, s.mean_percent, s.max_percent));
     }
-    console.say(format!("mean over time: {average:.4} %"));
+    console.answer(format!("mean over time: {average:.4} %"));
 }

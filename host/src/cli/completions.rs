@@ -5,7 +5,7 @@ use crate::output::write_whole;
 use anyhow::Context;
 use clap::CommandFactory;
 use serde_json::{Value, json};
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -34,13 +34,8 @@ pub(super) fn deliver(text: &[u8], files: &[(PathBuf, Vec<u8>)], console: Consol
         console.say(format!("wrote {}", path.display()));
     }
     let paths: Vec<&PathBuf> = files.iter().map(|(path, _)| path).collect();
-    if files.is_empty() && !console.json {
-        let mut stdout = std::io::stdout().lock();
-        // A reader that has seen enough is no failure.
-        match stdout.write_all(text).and_then(|()| stdout.flush()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => return Err(anyhow::Error::from(e).into()),
-            _ => {}
-        }
+    if files.is_empty() {
+        console.answer(String::from_utf8_lossy(text).trim_end());
     }
     Ok(json!({ "files": paths, "text": files.is_empty().then(|| String::from_utf8_lossy(text)) }))
 }

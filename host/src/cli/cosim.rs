@@ -87,7 +87,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         };
         return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
-    console.say(format!(
+    console.answer(format!(
         "{} steps, {} words compared, no mismatch; {} clock cycles per step, as predicted",
         report.steps,
         report.words_compared,

@@ -151,7 +151,7 @@ pub(super) fn main(_: &Args, console: Console) -> Result<Value, CommandError> {
     for tool in &found {
         let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let name = text("name");
-        console.say(match tool["present"].as_bool() {
+        console.answer(match tool["present"].as_bool() {
             Some(true) => {
                 let version = tool["version"].as_str().unwrap_or("(it does not tell its version)");
                 format!("  have  {name:22} {version}")
@@ -160,7 +160,7 @@ pub(super) fn main(_: &Args, console: Console) -> Result<Value, CommandError> {
         });
     }
     let absent = found.iter().filter(|t| t["present"] == false).count();
-    console.say(format!("{} of {} present", found.len() - absent, found.len()));
+    console.answer(format!("{} of {} present", found.len() - absent, found.len()));
     Ok(json!({ "nendo": env!("CARGO_PKG_VERSION"), "tools": found, "absent": absent }))
 }
 

@@ -189,7 +189,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let (_, because) = clock(&target, config.modules);
     let share =
         |used: u64, of: u64| format!("{used:>7} / {of:>7} {:>7.1} %", 100.0 * used as f64 / of as f64);
-    console.say(format!(
+    console.answer(format!(
         "{} ({}), {profile}, {inverse}, {}\n\
          block memories {}\n\
          multipliers    {}\n\
@@ -223,7 +223,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let bench: Value = serde_json::from_str(BENCH).unwrap_or_default();
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {
-        console.say(format!(
+        console.answer(format!(
             "room for {} modules ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
              {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz ({})",
             largest.modules,
@@ -241,7 +241,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let mut measured_on = json!({ "processor": processor });
     for kind in ["f32", "model"] {
         if let Some((edges_per_s, threads, size)) = measured(&bench, kind) {
-            console.say(format!(
+            console.answer(format!(
                 "beside it, measured: {kind} on {threads} threads of {processor}, {size}: {edges_per_s:.3e} edges/s"
             ));
             measured_on[kind] = json!({ "edges_per_s": edges_per_s, "threads": threads, "size": size });

@@ -68,7 +68,7 @@ fn positive(text: &str) -> Result<f64, String> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let imported = import::load(&args.file, args.scale).map_err(CommandError::input)?;
     let (format, listed) = (imported.format, imported.triangles.len());
-    console.say(format!(
+    console.answer(format!(
         "{}: {format}, {} nodes, {} tetrahedra, {listed} triangles",
         args.file.display(),
         imported.particles.len(),
@@ -125,7 +125,7 @@ fn mesh_of(imported: Imported, pitch: Option<f64>) -> Result<(Mesh, Quality, Opt
 fn report(mesh: &Mesh, quality: &Quality, fill: Option<&Value>, console: Console) {
     let (low, high) = mesh.bounds();
     let size = high - low;
-    console.say(format!(
+    console.answer(format!(
         "mesh: {} particles, {} edges, {} tetrahedra, {} surface triangles, {:.6} x {:.6} x {:.6} m",
         mesh.particles.len(),
         mesh.edges.len(),
@@ -138,11 +138,11 @@ fn report(mesh: &Mesh, quality: &Quality, fill: Option<&Value>, console: Console
     if let Some(fill) = fill {
         let ratio =
             fill["volume_ratio"].as_f64().map_or("unknown".to_owned(), |r| format!("{:.1} %", 100.0 * r));
-        console.say(format!("filled: {} cubes, {ratio} of the volume within the surface", fill["cubes"]));
+        console.answer(format!("filled: {} cubes, {ratio} of the volume within the surface", fill["cubes"]));
     }
     if let (Some(shape), Some(length)) = (quality.shape, quality.edge_length) {
         let text = |s: Spread| format!("{:.4} to {:.4}, mean {:.4}", s.min, s.max, s.mean);
-        console.say(format!(
+        console.answer(format!(
             "shape of tetrahedra (1 regular, 0 flat): {}; {} inverted, {} degenerate, {} slivers\nedge lengths: {} m",
             text(shape),
             quality.inverted,
@@ -152,7 +152,7 @@ fn report(mesh: &Mesh, quality: &Quality, fill: Option<&Value>, console: Console
         ));
     }
     for (name, group) in &mesh.groups {
-        console.say(format!(
+        console.answer(format!(
             "group {}: {} particles, {} tetrahedra",
             toml_string(name),
             group.particles.len(),

@@ -1,8 +1,9 @@
 //! The command line: one file per verb.
 //!
-//! Every command prints text for people on stderr and, with `--json`, exactly one JSON object on stdout.
+//! Every command prints its answer on stdout (with `--json` exactly one JSON object), and what happens meanwhile on stderr.
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
+mod console;
 mod emulate;
 mod import;
 mod options;
@@ -13,6 +14,7 @@ use crate::{
     interrupt,
 };
 use clap::{Parser, Subcommand};
+use console::Console;
 use nendo_hdl::sim::verilated;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -24,7 +26,7 @@ struct Cli {
     /// Print exactly one JSON object on stdout
     #[arg(long, global = true)]
     json: bool,
-    /// Only errors on stderr
+    /// Only errors on stderr; the answer on stdout stays
     #[arg(long, short, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -130,27 +132,11 @@ fn open_failure(error: OpenError) -> CommandError {
     }
 }
 
-/// Where a command's text goes.
-#[derive(Clone, Copy, Debug)]
-struct Console {
-    quiet: bool,
-    /// Whether stdout is for one JSON object.
-    json: bool,
-}
-
-impl Console {
-    fn say(self, text: impl AsRef<str>) {
-        if !self.quiet {
-            eprintln!("{}", text.as_ref());
-        }
-    }
-}
-
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let mut cli = Cli::parse();
     interrupt::listen();
-    let console = Console { quiet: cli.quiet, json: cli.json };
+    let console = Console::new(cli.quiet, cli.json);
     verilated::announce(move |text| console.say(text));
     let result = cli.command.run(console);
     let (code, error, value) = match result {
@@ -159,7 +145,7 @@ pub fn main() -> ExitCode {
         Err(CommandError::Run(error, value)) => (1, Some(error), value),
     };
     if let Some(error) = &error {
-        eprintln!("nendo: {error:#}");
+        console::complain(&format!("{error:#}"));
     }
     let mut value = value.unwrap_or_else(|| json!({}));
     // Null: the command has printed its object itself, before its end.
@@ -167,7 +153,7 @@ pub fn main() -> ExitCode {
         if let Some(error) = error {
             value["error"] = json!(format!("{error:#}"));
         }
-        println!("{value}");
+        console.object(&value);
     }
-    ExitCode::from(code)
+    ExitCode::from(if console::answered() { code } else { code.max(1) })
 }

@@ -148,7 +148,7 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, CommandE
         let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
         if least == most { most.to_string() } else { format!("{least} to {most}") }
     };
-    console.say(format!(
+    console.answer(format!(
         "{modules} modules: {} particles and {} edges each; {} edges between {} pairs; {} clocks a step, {:.3} of the ideal",
         range(&shares.particles),
         range(&shares.edges),
@@ -172,7 +172,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
     let (low, high) = mesh.bounds();
     let [stability, rk4] = [Integrator::Euler, Integrator::Rk4].map(|i| Stability::of(&scene, i));
     let total: f64 = scene.mass.iter().sum();
-    console.say(format!(
+    console.answer(format!(
         "{}: {} particles ({pinned} pinned, {moved} moved), {} edges, {} tetrahedra, {} surface triangles",
         scene.name,
         mesh.particles.len(),
@@ -181,22 +181,22 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         mesh.triangles.len()
     ));
     let size = high - low;
-    console.say(format!(
+    console.answer(format!(
         "size {:.6} x {:.6} x {:.6} m, edges {shortest:.6} to {longest:.6} m, at most {valence} at a particle, mass {total:.6} kg",
         size.x, size.y, size.z
     ));
     for m in &scene.materials {
         let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
-        console.say(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
+        console.answer(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
     }
-    console.say(format!(
+    console.answer(format!(
         "step {} s, largest stable step {:.3e} s (set by {}), duration {} s",
         scene.step, stability.largest_step, stability.limited_by, scene.duration
     ));
     // The papers' bound c1 c2/(c1+c2) < A m/h, with the A of this mesh.
     let bounds = stability.a_stable.zip(rk4.a_stable);
     let constants = bounds.map_or(String::new(), |(e, r)| format!("; c < A m/h with A = {e:.4}, rk4 {r:.4}"));
-    console.say(format!("with rk4 up to {:.3e} s (set by {}){constants}", rk4.largest_step, rk4.limited_by));
+    console.answer(format!("with rk4 up to {:.3e} s (set by {}){constants}", rk4.largest_step, rk4.limited_by));
     let shares = args.modules.map(|modules| share(mesh, modules, console)).transpose()?;
     let materials: Vec<Value> = scene
         .materials
@@ -250,7 +250,7 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let stability = Stability::of(&scene, Integrator::Euler);
     let mut sound = stability.is_stable();
-    console.say(if sound {
+    console.answer(if sound {
         format!("stable: step {} s, largest stable step {:.3e} s", scene.step, stability.largest_step)
     } else {
         unstable(&stability)
@@ -261,7 +261,7 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, CommandError> {
         let verdict = match Image::new(&scene, *profile, Inverse::default()) {
             Ok(image) => {
                 let room = image.scaling.headroom(&scene, profile.numbers());
-                console.say(format!(
+                console.answer(format!(
                     "{profile}: fits; expected headroom: position {:.1}x, velocity {:.1}x, extension {:.1}x, force {:.1}x",
                     room.position, room.velocity, room.extension, room.force
                 ));
@@ -270,7 +270,7 @@ fn check(args: &CheckArgs, console: Console) -> Result<Value, CommandError> {
             Err(error) => {
                 // A scene that suits one profile is sound; a profile asked for by name must hold it.
                 sound &= args.profile.is_none() && *profile != Profile::Wide;
-                console.say(format!("{profile}: does not fit: {error}"));
+                console.answer(format!("{profile}: does not fit: {error}"));
                 json!({ "fits": false, "reason": error.to_string() })
             }
         };
@@ -311,11 +311,11 @@ fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, 
         return Err(CommandError::Run(anyhow!("the rehearsal diverged"), None));
     }
     let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(CommandError::input)?;
-    console.say(format!(
+    console.answer(format!(
         "rehearsal over {} s: positions within {:.4e} m of the centre, velocities {:.4e} m/s, extensions {:.4e} m, forces {:.4e} N",
         scene.duration, seen.position, seen.velocity, seen.extension, seen.force
     ));
-    console.say(format!(
+    console.answer(format!(
         "suggested for profile {profile}:\n[scaling]\nlength = {:?}\nmass = {:?}\nvelocity_exponent = {}\nextension_exponent = {}",
         fit.length, fit.mass, fit.velocity_exponent, fit.extension_exponent
     ));

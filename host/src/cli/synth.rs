@@ -68,7 +68,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let text = serde_json::to_string_pretty(&value).context("the report")? + "\n";
     let path = folder.join("report.json");
     write_whole(&path, text.as_bytes()).with_context(|| path.display().to_string())?;
-    console.say(report.table());
+    console.answer(report.table());
 
     let mut wrong: Vec<String> = error.iter().map(ToString::to_string).collect();
     wrong.extend(report.broken(&target, synth::is_standard(&config)));
@@ -81,7 +81,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
 }
 
 fn list(console: Console) -> Value {
-    console.say(target::list());
+    console.answer(target::list());
     let entry = |Target { name, part, flow, .. }: Target| json!({ "name": name, "part": part, "flow": flow });
     json!({ "targets": Target::all().into_iter().map(entry).collect::<Vec<_>>() })
 }

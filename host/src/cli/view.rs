@@ -68,10 +68,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let session =
         Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
     let url = server.url();
-    console.say(format!("open {url} in a browser; Ctrl-C ends it"));
-    if console.json {
-        println!("{}", json!({ "url": url }));
-    }
+    console.answer(format!("open {url} in a browser; Ctrl-C ends it"));
+    console.object(&json!({ "url": url }));
     let interrupted = async {
         while !interrupt::requested() {
             tokio::time::sleep(Duration::from_millis(50)).await;
