@@ -62,8 +62,8 @@ impl Force for Links {
     }
 
     fn stiffest(&self, object: &Object<'_>) -> Rates {
-        let most = |of: fn(&Link<f64>) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
-        Rates::of(most(|l| l.stiffness), most(|l| l.damping), 2.0, object)
+        let each = self.0.iter().map(|l| Rates::of(l.stiffness, l.damping, 2.0, object));
+        each.fold(Rates::of(0.0, 0.0, 2.0, object), Rates::worst)
     }
 
     fn acting<T: Real>(&self, _object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {

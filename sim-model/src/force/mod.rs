@@ -70,6 +70,19 @@ pub struct Rates {
     pub stiffness: f64,
     /// c/m in 1/s.
     pub damping: f64,
+    /// c/k in s of the part that is damped least.
+    pub slowest: f64,
+}
+
+/// A force as the stability check sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// What messages call it.
+    pub name: &'static str,
+    /// Its table in scene files.
+    pub table: &'static str,
+    /// The stiffest it can be to a particle.
+    pub rates: Rates,
 }
 
 impl Rates {
@@ -77,7 +90,17 @@ impl Rates {
     /// between particles of equal mass.
     pub fn of(k: f64, c: f64, share: f64, object: &Object<'_>) -> Self {
         let lightest = object.lightest();
-        Self { stiffness: share * k / lightest, damping: share * c / lightest }
+        let slowest = if k > 0.0 { c / k } else { f64::INFINITY };
+        Self { stiffness: share * k / lightest, damping: share * c / lightest, slowest }
+    }
+
+    /// The stiffest and the least damped of two.
+    fn worst(self, other: Self) -> Self {
+        Self {
+            stiffness: self.stiffness.max(other.stiffness),
+            damping: self.damping.max(other.damping),
+            slowest: self.slowest.min(other.slowest),
+        }
     }
 }
 
@@ -85,7 +108,7 @@ impl Rates {
 pub trait Force: Clone + Debug + PartialEq {
     /// What messages call it.
     const NAME: &'static str;
-    /// Its keys in scene files.
+    /// Its keys in scene files, that of its coefficients first.
     const KEYS: &'static [&'static str];
     /// Reads it, if a scene file has it.
     fn read(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Self>, SceneError>;
@@ -117,9 +140,13 @@ macro_rules! forces {
                 [$(self.$field.as_ref().map(|_| <$force>::NAME),)*].into_iter().flatten().collect()
             }
 
-            /// Name and rates of each, for the stability check.
-            pub fn stiffest(&self, object: &Object<'_>) -> Vec<(&'static str, Rates)> {
-                let all = [$(self.$field.as_ref().map(|f| (<$force>::NAME, f.stiffest(object))),)*];
+            /// Each as the stability check sees it.
+            pub fn bounds(&self, object: &Object<'_>) -> Vec<Bound> {
+                let all = [$(self.$field.as_ref().map(|f| Bound {
+                    name: <$force>::NAME,
+                    table: <$force>::KEYS[0],
+                    rates: f.stiffest(object),
+                }),)*];
                 all.into_iter().flatten().collect()
             }
 

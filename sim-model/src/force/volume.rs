@@ -60,7 +60,11 @@ impl Force for Pressure {
         let cells = Volume::<f64>::new(object.mesh, self);
         let square = cells.steepest(&object.mesh.particles, |p| object.mobility(p));
         let shared = if self.per == Scope::Element { most_shared(object.mesh) } else { 1.0 };
-        Rates { stiffness: self.stiffness * square * shared, damping: self.damping * square * shared }
+        Rates {
+            stiffness: self.stiffness * square * shared,
+            damping: self.damping * square * shared,
+            slowest: self.damping / self.stiffness,
+        }
     }
 
     fn acting<T: Real>(&self, object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {

@@ -3,8 +3,16 @@
 use super::Scene;
 use crate::mesh::Vec3;
 
-/// Largest eigenvalue of M^-1 sum(w e e^T) over all edges, by power iteration; held particles have no part.
-pub(crate) fn largest_eigenvalue(scene: &Scene, weight: &[f64]) -> f64 {
+/// The fastest motion there is.
+pub(crate) struct Mode {
+    /// Largest eigenvalue of M^-1 sum(w e e^T) over all edges.
+    pub(crate) value: f64,
+    /// What each edge contributes to it.
+    pub(crate) by_edge: Vec<f64>,
+}
+
+/// The fastest mode by power iteration; held particles have no part.
+pub(crate) fn fastest_mode(scene: &Scene, weight: &[f64]) -> Mode {
     let mesh = &scene.mesh;
     let n = mesh.particles.len();
     let root: Vec<f64> =
@@ -18,23 +26,33 @@ pub(crate) fn largest_eigenvalue(scene: &Scene, weight: &[f64]) -> f64 {
     let rounds = if mesh.edges.len() < 100_000 { 200 } else { 60 };
     let mut vector: Vec<Vec3> = scrambled(n);
     let mut value = 0.0;
-    for _ in 0..rounds {
+    let mut by_edge = vec![0.0; mesh.edges.len()];
+    for round in 1..=rounds {
         let norm = vector.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt();
         if norm == 0.0 {
-            return 0.0;
+            return Mode { value: 0.0, by_edge };
         }
         vector.iter_mut().for_each(|v| *v /= norm);
         let mut image = vec![Vec3::zeros(); n];
-        for ((&[i, j], e), w) in mesh.edges.iter().zip(&direction).zip(weight) {
+        for (k, ((&[i, j], e), w)) in mesh.edges.iter().zip(&direction).zip(weight).enumerate() {
             let (i, j) = (i as usize, j as usize);
-            let pull = *w * e.dot(&(vector[j] * root[j] - vector[i] * root[i])) * e;
+            let rate = e.dot(&(vector[j] * root[j] - vector[i] * root[i]));
+            let pull = *w * rate * e;
+            if round == rounds {
+                by_edge[k] = w * rate * rate;
+            }
             image[j] += pull * root[j];
             image[i] -= pull * root[i];
         }
         value = vector.iter().zip(&image).map(|(a, b)| a.dot(b)).sum();
         vector = image;
     }
-    1.02 * value
+    Mode { value: 1.02 * value, by_edge }
+}
+
+/// Its eigenvalue alone.
+pub(crate) fn largest_eigenvalue(scene: &Scene, weight: &[f64]) -> f64 {
+    fastest_mode(scene, weight).value
 }
 
 /// A start vector with no symmetry, the same every time.

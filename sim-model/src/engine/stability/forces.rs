@@ -4,20 +4,21 @@
 //! is at most s c/m, s = 1 against a wall and 2 between particles of equal mass. Rates of forces that may act on
 //! the same particle are added to that of the edges.
 
-use super::RK4_REAL;
-use crate::{engine::reference::Integrator, force::Rates, scene::Scene};
+use super::{Kind, Limit, RK4_REAL, Source, Spring};
+use crate::{engine::reference::Integrator, force::Bound, scene::Scene};
 
-/// The limits by damping and by springs, given those of the edges.
-pub(super) fn limits(scene: &Scene, integrator: Integrator, (damping, spring): (f64, f64)) -> (f64, f64) {
-    let forces = scene.forces.stiffest(&scene.object());
-    let limit = if integrator == Integrator::Euler { 2.0 } else { RK4_REAL };
-    if forces.is_empty() {
-        return (damping, spring);
-    }
-    let rate = limit / damping + forces.iter().map(|(_, rates)| rates.damping).sum::<f64>();
-    let stiffest = |(_, Rates { stiffness, damping }): &(&str, Rates)| match integrator {
-        Integrator::Euler => damping / stiffness,
-        Integrator::Rk4 => RK4_REAL / stiffness.sqrt(),
-    };
-    (limit / rate, forces.iter().map(stiffest).fold(spring, f64::min))
+/// Their decay rates, each with what it comes from, and the steps that their springs bear.
+pub(super) fn limits(scene: &Scene, integrator: Integrator) -> (Vec<(f64, Limit)>, Vec<Spring>) {
+    let forces = scene.forces.bounds(&scene.object());
+    let of = |kind, bound: &Bound| Limit { kind, of: Source::Force(bound.name, bound.table) };
+    let damping = forces.iter().map(|b| (b.rates.damping, of(Kind::Damping, b))).collect();
+    let moving = forces.iter().filter(|b| b.rates.stiffness > 0.0);
+    let spring = moving.map(|b| {
+        let step = match integrator {
+            Integrator::Euler => b.rates.slowest,
+            Integrator::Rk4 => RK4_REAL / b.rates.stiffness.sqrt(),
+        };
+        (step, of(Kind::Spring, b))
+    });
+    (damping, spring.collect())
 }
