@@ -92,8 +92,8 @@ fn bench_times_every_engine_and_invents_no_clock() {
 /// A law the hardware does not have is refused by name, with the engines that have it.
 #[test]
 fn laws_beyond_the_hardware_are_refused_by_name() {
-    for engine in ["model", "board"] {
-        let out = nendo(&["run", "chain:yielding", "--engine", engine, "--device", "model", "--steps", "5"]);
+    for engine in [["--engine", "model"], ["--device", "model"]] {
+        let out = nendo(&[&["run", "chain:yielding", "--steps", "5"], &engine[..]].concat());
         assert_eq!(out.status.code(), Some(2));
         let text = stderr(&out);
         assert!(

@@ -149,7 +149,10 @@ fn live_runs_report_latencies() {
     let plain = ok(&["run", "cube9", "--seconds", "0.05"]);
     assert_eq!(report["state_digest"], plain["state_digest"]);
     let out = nendo(&["run", "cube9", "--live"]);
-    assert_eq!((out.status.code(), stderr(&out).contains("--live needs --engine board")), (Some(2), true));
+    assert_eq!(
+        (out.status.code(), stderr(&out).contains("--live needs --engine rtl or board")),
+        (Some(2), true)
+    );
     let out = nendo(&["run", "cube9", "--engine", "board", "--live", "--points", "9999"]);
     assert_eq!((out.status.code(), stderr(&out).contains("729 particles")), (Some(2), true));
 }

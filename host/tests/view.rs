@@ -244,6 +244,42 @@ fn a_page_sees_the_engines_own_state_and_pulls_at_it() {
     view.end();
 }
 
+/// `nendo view scenes/` ended at once: the model cannot compute the first scene.
+#[test]
+fn a_folder_of_scenes_is_shown_each_on_an_engine_that_computes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["press9.toml", "volume-with.toml", "x2-roller.toml"] {
+        let shipped = format!("{}/../scenes/{name}", env!("CARGO_MANIFEST_DIR"));
+        // So that the first is one that the model cannot compute.
+        let name = if name == "volume-with.toml" { "first.toml" } else { name };
+        std::fs::copy(shipped, folder.path().join(name)).unwrap();
+    }
+    let view = View::start(&[folder.path().to_str().unwrap()]);
+    let mut page = view.connect();
+    let first = page.next().header;
+    assert_eq!((&first["choice"], &first["engine"]), (&json!("auto"), &json!("f32")), "{first}");
+    assert!(first["engine_why"].as_str().unwrap().contains("no volume effect"), "{first}");
+    assert!(first["engines"].as_array().unwrap().contains(&json!("auto")), "{first}");
+    let scenes: Vec<String> = serde_json::from_value(first["scenes"].clone()).unwrap();
+    for (name, engine) in [("press9.toml", "model"), ("x2-roller.toml", "f32")] {
+        let number = scenes.iter().position(|s| s == name).unwrap();
+        page.tell(json!({"do": "open", "scene": number, "engine": "auto", "profile": "wide"}));
+        let header = loop {
+            let part = page.next().header;
+            if part["kind"] == "scene" {
+                break part;
+            }
+        };
+        assert_eq!((&header["scene"], &header["engine"]), (&json!(number), &json!(engine)), "{header}");
+        let moves = page.frame(|h| h["busy"].is_null() && h["step"].as_u64() > Some(0));
+        assert!(moves.header["trouble"].is_null(), "{}", moves.header);
+    }
+    // An engine that is asked for is not replaced by another.
+    page.tell(json!({"do": "open", "scene": 0, "engine": "model", "profile": "wide"}));
+    page.frame(|h| h["trouble"].as_str().is_some_and(|t| t.contains("no volume effect")));
+    view.end();
+}
+
 /// A ball pushes in what it is moved into, as the engine itself computes it; where there is no contact it says so.
 #[test]
 fn a_page_touches_the_object() {

@@ -55,7 +55,8 @@ function load(header, data, at) {
     moved = [0, 0, 0];
   }
   fill("scene", header.scenes.map((name, k) => [k, name]), header.scene);
-  fill("engine", header.engines.map(e => [e, e]), header.engine);
+  fill("engine", header.engines.map(e => [e, e === header.choice && e !== header.engine ? `${e} (${header.engine})` : e]), header.choice);
+  $("engine").title = header.engine_why;
   fill("profile", header.profiles.map(p => [p, p]), header.profile);
   $("profile").disabled = !header.fixed_point;
   $("title").textContent = `${header.particles.toLocaleString("en")} particles, ${header.edges.toLocaleString("en")} edges`;

@@ -13,16 +13,8 @@ mod scatter;
 pub use contention::{Contention, Stretch};
 pub use scatter::Scatter;
 
-use crate::{
-    board::Completion,
-    device::DeviceSpec,
-    engine::{self, Engine, EngineKind, EngineOptions},
-};
-use nendo_model::{
-    contract::numbers::{Inverse, Profile},
-    engine::{cpu::Cpu, reference::Integrator},
-    scene::Scene,
-};
+use crate::engine::{self, Engine, EngineKind, EngineOptions};
+use nendo_model::{engine::cpu::Cpu, scene::Scene};
 use serde::Serialize;
 use std::{path::Path, time::Duration};
 
@@ -150,22 +142,6 @@ impl Runner {
     }
 }
 
-fn options(kind: EngineKind, threads: usize) -> EngineOptions {
-    EngineOptions {
-        kind,
-        profile: Profile::Wide,
-        inverse: Inverse::Table,
-        modules: None,
-        threads,
-        edge_order: None,
-        integrator: Integrator::Euler,
-        trace: false,
-        device: DeviceSpec::rtl(),
-        record: None,
-        completion: Completion::Poll,
-    }
-}
-
 /// Times every CPU engine on a scene, and says what hardware with so many modules would take by the routed reports of a
 /// folder, or else those built in.
 pub fn measure(
@@ -184,7 +160,8 @@ pub fn measure(
             if kind == EngineKind::F64 && threads > 1 {
                 continue;
             }
-            let mut engine: Box<dyn Engine> = engine::open(scene, &options(kind, threads))?;
+            let options = EngineOptions { kind, threads, ..EngineOptions::default() };
+            let mut engine: Box<dyn Engine> = engine::open(scene, &options)?;
             // CPU engines do not fail; what they compute is tested elsewhere.
             let mut runner = Runner::new(name, threads, move |n| drop(engine.advance(n)));
             if kind == EngineKind::F32 && threads > 1 && Cpu::parts_of(scene) == 1 {

@@ -9,10 +9,11 @@ use crate::{
         identify,
         registry::{self, BACKENDS},
     },
-    engine::EngineKind,
+    engine::{EngineKind, choice::EngineChoice},
     selftest::selftest,
 };
 use anyhow::anyhow;
+use clap::builder::TypedValueParser;
 use nendo_model::contract::map::Map;
 use serde_json::{Value, json};
 
@@ -29,7 +30,15 @@ pub(super) enum Command {
     /// Show the card to a virtual machine: a vfio-user server with the model or the Verilated hardware behind it
     Emulate(emulate::Args),
     /// Run a scene on a board: `nendo run --engine board`
+    #[command(mut_arg("engine", board_alone))]
     Run(Box<run::Args>),
+}
+
+/// `--engine` where there is nothing to choose.
+fn board_alone(engine: clap::Arg) -> clap::Arg {
+    let board = EngineChoice::One(EngineKind::Board);
+    let parser = clap::builder::PossibleValuesParser::new(["board"]).map(move |_| board);
+    engine.default_value("board").value_parser(parser).hide(true)
 }
 
 #[derive(clap::Args, Debug)]
@@ -45,13 +54,19 @@ pub(super) struct DeviceArg {
 }
 
 impl DeviceArg {
-    fn open(&self) -> anyhow::Result<Board<Box<dyn Device>>> {
+    fn open(&self) -> Result<Board<Box<dyn Device>>, CommandError> {
+        if self.hardware.is_given() && !self.device.is_made_to_measure() {
+            let text = "is what it is: leave --profile, --inverse and --modules out";
+            return Err(CommandError::input(anyhow!("{} {text}", self.device)));
+        }
         // What is made to measure gets the papers' minimal set.
-        Ok(Board::open(self.device.open(&Making { config: &self.hardware.standard(), threads: 1 })?)?)
+        let config = self.hardware.standard();
+        let device = self.device.open(&Making { config: &config, threads: 1 }).map_err(anyhow::Error::from)?;
+        Ok(Board::open(device).map_err(anyhow::Error::from)?)
     }
 }
 
-pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, CommandError> {
+pub(super) fn main(command: &Command, console: Console) -> Result<Value, CommandError> {
     match command {
         Command::List => list(console),
         Command::Info(device) => info(device, console),
@@ -62,10 +77,7 @@ pub(super) fn main(command: &mut Command, console: Console) -> Result<Value, Com
             Ok(json!({ "device": board.into_device().name(), "reset": true }))
         }
         Command::Emulate(args) => emulate::main(args, console),
-        Command::Run(args) => {
-            args.set_engine(EngineKind::Board);
-            run::main(args, console)
-        }
+        Command::Run(args) => run::main(args, console),
     }
 }
 

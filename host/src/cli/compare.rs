@@ -2,7 +2,8 @@
 
 use super::{
     CommandError, Console, open_failure,
-    options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
+    engine::{Chosen, EngineArgs},
+    options::{LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
     engine::{self, EngineKind, EngineOptions},
@@ -58,8 +59,7 @@ struct Sample {
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
-    args.engine.check_stability(&scene, console)?;
-    let options = args.engine.options();
+    let Chosen { options, why } = args.engine.choose(&scene, console)?;
     let integrator = if args.reference == "rk4" { Integrator::Rk4 } else { Integrator::Euler };
     let exact = EngineOptions { kind: EngineKind::F64, integrator, ..options.clone() };
     let mut engine = engine::open(&scene, &options).map_err(open_failure)?;
@@ -127,6 +127,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let report = json!({
         "scene": scene.name,
         "engine": options.kind,
+        "engine_why": why,
         "profile": options.kind.is_fixed_point().then_some(options.profile),
         "inverse": options.kind.is_fixed_point().then_some(options.inverse),
         "reference": args.reference,

@@ -1,9 +1,8 @@
 //! `nendo completions`: made from the command line's own description.
 
-use super::{Cli, CommandError, Console};
+use super::{CommandError, Console};
 use crate::output::write_whole;
 use anyhow::Context;
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -22,7 +21,7 @@ pub(super) struct Args {
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "nendo", &mut text);
+    clap_complete::generate(args.shell, &mut super::command(), "nendo", &mut text);
     let file = args.out.as_ref().map(|path| (path.clone(), text.clone()));
     deliver(&text, file.as_slice(), console)
 }

@@ -43,7 +43,7 @@ pub(super) struct Args {
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
-    let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
+    let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
     let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
     let modules = args.hardware.modules();
     let loaded = Loaded::new(image, modules).map_err(CommandError::input)?;

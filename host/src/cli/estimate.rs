@@ -170,7 +170,7 @@ fn measured(bench: &Value, kind: &str) -> Option<(f64, u64, String)> {
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let target = target::open(&args.target)?;
-    let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
+    let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
     let (config, scene, plan) = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;

@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
-    let (profile, inverse) = (args.hardware.profile, args.hardware.inverse());
+    let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
     let config = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;

@@ -182,7 +182,7 @@ fn write_scene(
     if args.step.is_none() && 2.0 * scene.step > stability.largest_step && stability.largest_step > 0.0 {
         (text, scene) = parse(round_down(stability.largest_step / 2.0))?;
     } else if !stability.is_stable() {
-        console.say(format!("warning: {}", super::options::unstable(&stability)));
+        console.say(format!("warning: {}", stability.complaint().unwrap_or_default()));
     }
     if out.exists() && !args.overwrite {
         return Err(CommandError::input(anyhow!("{} exists; use --overwrite to replace it", out.display())));

@@ -1,8 +1,7 @@
 //! `nendo man`: made from the command line's own description.
 
-use super::{Cli, CommandError, Console, completions::deliver};
+use super::{CommandError, Console, completions::deliver};
 use anyhow::Context;
-use clap::CommandFactory;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -17,7 +16,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
-    let mut command = Cli::command();
+    let mut command = super::command();
     command.build();
     let mut pages = Vec::new();
     render(&command, "nendo", &mut pages).context("writing the man page")?;

@@ -3,8 +3,11 @@
 //! Every command prints its answer on stdout (with `--json` exactly one JSON object), and what happens meanwhile on stderr.
 //! Exit code 0 is success, 2 wrong usage or bad input, 1 a failed run.
 
+mod applies;
+mod check;
 mod console;
 mod emulate;
+mod engine;
 mod import;
 mod options;
 mod target;
@@ -13,7 +16,8 @@ use crate::{
     engine::{EngineError, OpenError},
     interrupt,
 };
-use clap::{Parser, Subcommand};
+use anyhow::anyhow;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use console::Console;
 use nendo_hdl::sim::verilated;
 use serde_json::{Value, json};
@@ -34,7 +38,7 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
-  nendo run cube9 --seconds 1             run the papers' 9x9x9 box on the bit-accurate model
+  nendo run cube9 --seconds 1             run the papers' 9x9x9 box
   nendo compare cube9 --plot error.svg    its error against the f64 reference over 30 s
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
@@ -55,7 +59,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn run(&mut self, console: Console) -> Result<Value, CommandError> {
+            fn run(&self, console: Console) -> Result<Value, CommandError> {
                 match self {
                     $(Self::$name(options) => $module::main(options, console),)*
                 }
@@ -132,13 +136,46 @@ fn open_failure(error: OpenError) -> CommandError {
     }
 }
 
+/// The command line as it is described to users.
+fn command() -> clap::Command {
+    applies::annotate(Cli::command())
+}
+
+/// What is wrong with a command line, if anything is: for documents that print some.
+pub fn check(words: &[&str]) -> Result<(), String> {
+    let read = |matches: ArgMatches| Cli::from_arg_matches(&matches).map(|_| applies::refusal(&matches));
+    match command().try_get_matches_from(words).and_then(read) {
+        Ok(None) => Ok(()),
+        Ok(Some(refusal)) => Err(refusal),
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The examples that help texts print: every command's, as they stand there.
+pub fn examples() -> Vec<String> {
+    fn of(command: &clap::Command, found: &mut Vec<String>) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help.lines().map(str::trim).filter(|line| line.starts_with("nendo "));
+        found.extend(lines.map(str::to_owned));
+        command.get_subcommands().for_each(|sub| of(sub, found));
+    }
+    let mut found = Vec::new();
+    of(&command(), &mut found);
+    found
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let mut cli = Cli::parse();
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     interrupt::listen();
     let console = Console::new(cli.quiet, cli.json);
     verilated::announce(move |text| console.say(text));
-    let result = cli.command.run(console);
+    let result = match applies::refusal(&matches) {
+        Some(text) => Err(CommandError::Input(anyhow!(text))),
+        None => cli.command.run(console),
+    };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),
         Err(CommandError::Input(error)) => (2, Some(error), None),

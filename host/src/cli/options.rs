@@ -1,20 +1,13 @@
 //! Options that several commands share.
 
-use super::{CommandError, Console};
-use crate::{
-    board::Completion,
-    device::{DeviceSpec, registry},
-    engine::{EngineKind, EngineOptions},
-};
+use super::CommandError;
 use nendo_model::{
     contract::{
         config::Config,
         numbers::{Inverse, Profile},
     },
-    engine::{reference::Integrator, stability::Stability},
     scene::{BUILTIN_HELP, Scene},
 };
-use std::path::PathBuf;
 
 /// The scene to work on.
 #[derive(clap::Args, Debug)]
@@ -38,9 +31,9 @@ pub(super) fn modules_range() -> clap::builder::RangedI64ValueParser<u16> {
 /// Number contract and circuits.
 #[derive(clap::Args, Debug)]
 pub(super) struct HardwareArgs {
-    /// Number contract: paper-2003, paper-2005 or wide
-    #[arg(long, default_value_t, value_name = "P")]
-    pub(super) profile: Profile,
+    /// Number contract: paper-2003, paper-2005 or wide [default: wide]
+    #[arg(long, value_name = "P")]
+    profile: Option<Profile>,
     /// Circuit of the inverse length: cordic or table [default: cordic for the paper profiles, else table]
     #[arg(long, value_name = "FORM")]
     inverse: Option<Inverse>,
@@ -50,6 +43,15 @@ pub(super) struct HardwareArgs {
 }
 
 impl HardwareArgs {
+    pub(super) fn profile(&self) -> Profile {
+        self.profile.unwrap_or_default()
+    }
+
+    /// Whether anything is asked for.
+    pub(super) fn is_given(&self) -> bool {
+        self.profile.is_some() || self.inverse.is_some() || self.modules.is_some()
+    }
+
     /// How many modules are asked for.
     pub(super) fn asked_modules(&self) -> Option<usize> {
         self.modules.map(usize::from)
@@ -62,92 +64,12 @@ impl HardwareArgs {
 
     /// The standard memories, in as many modules as are asked for.
     pub(super) fn standard(&self) -> Config {
-        Config { modules: self.modules() as u64, ..Config::minimal(self.profile, self.inverse()) }
+        Config { modules: self.modules() as u64, ..Config::minimal(self.profile(), self.inverse()) }
     }
 
     pub(super) fn inverse(&self) -> Inverse {
-        self.inverse.unwrap_or_else(|| self.profile.usual_inverse())
+        self.inverse.unwrap_or_else(|| self.profile().usual_inverse())
     }
-}
-
-/// The engine to run on.
-#[derive(clap::Args, Debug)]
-pub(super) struct EngineArgs {
-    /// What computes the scene
-    #[arg(long, value_enum, default_value_t = EngineKind::Model, value_name = "E")]
-    pub(super) engine: EngineKind,
-    #[command(flatten)]
-    pub(super) hardware: HardwareArgs,
-    /// Threads of the CPU engines; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    #[arg(long, default_value = "rtl", value_name = "DEVICE", help = format!("The board: {}", registry::help()))]
-    pub(super) device: DeviceSpec,
-    /// Record all traffic with the board to this file, for --device replay:FILE
-    #[arg(long, value_name = "FILE.jsonl")]
-    pub(super) record: Option<PathBuf>,
-    /// How to wait for the board
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    completion: Completion,
-    /// How the f64 engine takes a step: euler (as the hardware does) or rk4
-    #[arg(long, default_value = "euler", value_name = "METHOD", value_parser = integrator)]
-    pub(super) integrator: Integrator,
-    /// Run even if the step is too long for the scene to be stable
-    #[arg(long)]
-    force: bool,
-}
-
-fn integrator(text: &str) -> Result<Integrator, String> {
-    match text {
-        "euler" => Ok(Integrator::Euler),
-        "rk4" => Ok(Integrator::Rk4),
-        _ => Err("euler or rk4".to_owned()),
-    }
-}
-
-impl EngineArgs {
-    pub(super) fn options(&self) -> EngineOptions {
-        let all = || std::thread::available_parallelism().map_or(1, usize::from);
-        EngineOptions {
-            kind: self.engine,
-            profile: self.hardware.profile,
-            inverse: self.hardware.inverse(),
-            modules: self.hardware.asked_modules(),
-            threads: self.threads.map_or_else(all, usize::from),
-            edge_order: None,
-            integrator: self.integrator,
-            trace: false,
-            device: self.device.clone(),
-            record: self.record.clone(),
-            completion: self.completion,
-        }
-    }
-
-    /// Refuses a scene whose step is too long, unless forced.
-    pub(super) fn check_stability(&self, scene: &Scene, console: Console) -> Result<(), CommandError> {
-        let integrator = if self.engine == EngineKind::F64 { self.integrator } else { Integrator::Euler };
-        let stability = Stability::of(scene, integrator);
-        if stability.is_stable() {
-            return Ok(());
-        }
-        let text = unstable(&stability);
-        if self.force {
-            console.say(format!("warning: {text}; running all the same"));
-            return Ok(());
-        }
-        Err(CommandError::input(anyhow::anyhow!("{text}; shorten `step`, or use --force")))
-    }
-}
-
-/// What is wrong with a step that is too long.
-pub(super) fn unstable(stability: &Stability) -> String {
-    let Stability { step, largest_step, limited_by, .. } = stability;
-    if *largest_step == 0.0 {
-        return "no step is stable: an undamped spring (c1 = 0, c2 = inf) grows under explicit Euler; give it some c1".to_owned();
-    }
-    format!(
-        "a step of {step} s is unstable here: the largest stable step is {largest_step:.3e} s, set by {limited_by}"
-    )
 }
 
 /// How long to run.

@@ -2,10 +2,12 @@
 
 use super::{
     CommandError, Console, open_failure,
-    options::{EngineArgs, SceneArg, scenes_help},
+    engine::{Chosen, EngineArgs},
+    options::{SceneArg, scenes_help},
 };
 use crate::{
-    engine, interrupt,
+    engine::{self, EngineOptions},
+    interrupt,
     output::write_whole,
     picture::{self, Panel, Row},
     plot,
@@ -63,10 +65,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             variants.len() * times.len()
         )));
     }
+    let each: Vec<&Scene> = variants.iter().map(|(_, variant)| variant).collect();
+    let Chosen { options, why } = args.engine.choose_for(&each, console)?;
     let mut rows = Vec::new();
-    for (title, variant) in variants {
-        args.engine.check_stability(&variant, console)?;
-        rows.push(Row { panels: run(args, &variant, &times)?, title });
+    for (title, variant) in &variants {
+        rows.push(Row { panels: run(&options, variant, &times)?, title: title.clone() });
     }
     let svg = picture::gallery(&scene, &rows);
     let bytes =
@@ -75,13 +78,13 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     console.say(format!("wrote {}", args.out.display()));
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
     Ok(
-        json!({ "file": args.out, "scene": scene.name, "engine": args.engine.engine, "rows": titles, "times_s": times }),
+        json!({ "file": args.out, "scene": scene.name, "engine": options.kind, "engine_why": why, "rows": titles, "times_s": times }),
     )
 }
 
 /// The states at the given times.
-fn run(args: &Args, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, CommandError> {
-    let mut engine = engine::open(scene, &args.engine.options()).map_err(open_failure)?;
+fn run(options: &EngineOptions, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, CommandError> {
+    let mut engine = engine::open(scene, options).map_err(open_failure)?;
     let mut panels = Vec::new();
     for &time in times {
         let until = scene.steps_for(time);

@@ -1,25 +1,17 @@
 //! `nendo scene`: make, describe and check scenes.
 
 use super::{
-    CommandError, Console, import,
-    options::{SceneArg, modules_range, unstable},
+    CommandError, Console, check, import,
+    options::{SceneArg, modules_range},
 };
-use crate::{output::write_whole, progress};
+use crate::output::write_whole;
 use anyhow::{Context, anyhow};
-use nendo_model::engine::InProcess;
 use nendo_model::{
-    contract::{
-        image::Image,
-        numbers::{Inverse, Profile},
-        scaling::{Expectation, Scaling},
-    },
-    engine::{
-        reference::{Integrator, Reference},
-        stability::Stability,
-    },
+    contract::numbers::Profile,
+    engine::{reference::Integrator, stability::Stability},
     mesh::Mesh,
     plan::{cycles::Depths, partition::Shares, schedule::Schedule},
-    scene::{ScalingRequest, Scene, Support},
+    scene::{Scene, Support},
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -32,8 +24,8 @@ pub(super) enum Command {
     Import(import::Args),
     /// Describe a scene
     Info(InfoArgs),
-    /// Check a scene: is it sound, is its step stable, does it fit every profile?
-    Check(CheckArgs),
+    /// Check a scene: is its step stable, and which engines can compute it?
+    Check(check::Args),
 }
 
 pub(super) fn main(command: &Command, console: Console) -> Result<Value, CommandError> {
@@ -41,7 +33,7 @@ pub(super) fn main(command: &Command, console: Console) -> Result<Value, Command
         Command::Box(args) => make_box(args, console),
         Command::Import(args) => import::main(args, console),
         Command::Info(args) => info(args, console),
-        Command::Check(args) => check(args, console),
+        Command::Check(args) => check::main(args, console),
     }
 }
 
@@ -180,23 +172,31 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         mesh.tetrahedra.len(),
         mesh.triangles.len()
     ));
+    if !scene.about.is_empty() {
+        console.answer(&scene.about);
+    }
     let size = high - low;
     console.answer(format!(
-        "size {:.6} x {:.6} x {:.6} m, edges {shortest:.6} to {longest:.6} m, at most {valence} at a particle, mass {total:.6} kg",
-        size.x, size.y, size.z
+        "size {} x {} x {} m, edges {shortest:.6} to {longest:.6} m, at most {valence} at a particle, mass {total:.6} kg",
+        metres(size.x),
+        metres(size.y),
+        metres(size.z)
     ));
     for m in &scene.materials {
         let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
         console.answer(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
     }
     console.answer(format!(
-        "step {} s, largest stable step {:.3e} s (set by {}), duration {} s",
-        scene.step, stability.largest_step, stability.limited_by, scene.duration
+        "step {} s, largest stable step {} s (set by {}), duration {} s",
+        scene.step,
+        stability.copyable_step(),
+        stability.limited_by,
+        scene.duration
     ));
     // The papers' bound c1 c2/(c1+c2) < A m/h, with the A of this mesh.
     let bounds = stability.a_stable.zip(rk4.a_stable);
     let constants = bounds.map_or(String::new(), |(e, r)| format!("; c < A m/h with A = {e:.4}, rk4 {r:.4}"));
-    console.answer(format!("with rk4 up to {:.3e} s (set by {}){constants}", rk4.largest_step, rk4.limited_by));
+    console.answer(format!("with rk4 up to {} s (set by {}){constants}", rk4.copyable_step(), rk4.limited_by));
     let shares = args.modules.map(|modules| share(mesh, modules, console)).transpose()?;
     let materials: Vec<Value> = scene
         .materials
@@ -205,6 +205,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         .collect();
     Ok(json!({
         "scene": scene.name,
+        "about": scene.about,
         "particles": mesh.particles.len(),
         "pinned": pinned,
         "moved": moved,
@@ -218,106 +219,21 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         "materials": materials,
         "step_s": scene.step,
         "duration_s": scene.duration,
-        "largest_stable_step_s": finite(stability.largest_step),
-        "largest_stable_step_rk4_s": finite(rk4.largest_step),
+        "largest_stable_step_s": finite(stability.copyable_step()),
+        "limited_by": stability.limited_by,
+        "largest_stable_step_rk4_s": finite(rk4.copyable_step()),
         "stable_constant": stability.a_stable,
         "stable_constant_rk4": rk4.a_stable,
         "modules": shares,
     }))
 }
 
+/// A length to the micrometre, without zeros at its end.
+fn metres(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
 /// A number JSON can hold: infinities become null.
-fn finite(value: f64) -> Option<f64> {
+pub(super) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
-}
-
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  nendo scene check my.toml
-  nendo scene check my.toml --rehearse       run it in f64 and suggest the best units")]
-pub(super) struct CheckArgs {
-    #[command(flatten)]
-    scene: SceneArg,
-    /// Run the scene in f64 first and suggest a [scaling] table from what it really needs
-    #[arg(long)]
-    rehearse: bool,
-    /// Only this profile
-    #[arg(long, value_name = "P")]
-    profile: Option<Profile>,
-}
-
-fn check(args: &CheckArgs, console: Console) -> Result<Value, CommandError> {
-    let scene = args.scene.open()?;
-    let stability = Stability::of(&scene, Integrator::Euler);
-    let mut sound = stability.is_stable();
-    console.answer(if sound {
-        format!("stable: step {} s, largest stable step {:.3e} s", scene.step, stability.largest_step)
-    } else {
-        unstable(&stability)
-    });
-    let profiles = args.profile.map_or(Profile::ALL.to_vec(), |p| vec![p]);
-    let mut fits = serde_json::Map::new();
-    for profile in &profiles {
-        let verdict = match Image::new(&scene, *profile, Inverse::default()) {
-            Ok(image) => {
-                let room = image.scaling.headroom(&scene, profile.numbers());
-                console.answer(format!(
-                    "{profile}: fits; expected headroom: position {:.1}x, velocity {:.1}x, extension {:.1}x, force {:.1}x",
-                    room.position, room.velocity, room.extension, room.force
-                ));
-                json!({ "fits": true, "scaling": image.scaling, "headroom": room })
-            }
-            Err(error) => {
-                // A scene that suits one profile is sound; a profile asked for by name must hold it.
-                sound &= args.profile.is_none() && *profile != Profile::Wide;
-                console.answer(format!("{profile}: does not fit: {error}"));
-                json!({ "fits": false, "reason": error.to_string() })
-            }
-        };
-        fits.insert(profile.to_string(), verdict);
-    }
-    let suggestion = if args.rehearse && stability.is_stable() {
-        Some(rehearse(&scene, args.profile.unwrap_or_default(), console)?)
-    } else {
-        None
-    };
-    let report = json!({
-        "scene": scene.name,
-        "stable": stability.is_stable(),
-        "largest_stable_step_s": finite(stability.largest_step),
-        "profiles": fits,
-        "rehearsal": suggestion,
-    });
-    if sound {
-        Ok(report)
-    } else {
-        Err(CommandError::Run(anyhow!("scene {} is not sound", scene.name), Some(report)))
-    }
-}
-
-fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, CommandError> {
-    let mut engine = Reference::new(scene, Integrator::Euler);
-    let mut seen = Expectation::ZERO;
-    let mut look = |e: &Reference| seen.observe(scene, (&e.positions(), &e.velocities()), e.elements());
-    look(&engine);
-    progress::in_pieces("rehearsal", scene.steps_for(scene.duration), |n| {
-        for _ in 0..n {
-            engine.advance(1);
-            look(&engine);
-        }
-        Ok::<_, CommandError>(!engine.has_diverged())
-    })?;
-    if engine.has_diverged() {
-        return Err(CommandError::Run(anyhow!("the rehearsal diverged"), None));
-    }
-    let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(CommandError::input)?;
-    console.answer(format!(
-        "rehearsal over {} s: positions within {:.4e} m of the centre, velocities {:.4e} m/s, extensions {:.4e} m, forces {:.4e} N",
-        scene.duration, seen.position, seen.velocity, seen.extension, seen.force
-    ));
-    console.answer(format!(
-        "suggested for profile {profile}:\n[scaling]\nlength = {:?}\nmass = {:?}\nvelocity_exponent = {}\nextension_exponent = {}",
-        fit.length, fit.mass, fit.velocity_exponent, fit.extension_exponent
-    ));
-    Ok(json!({ "peaks": seen, "scaling": fit }))
 }

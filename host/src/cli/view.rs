@@ -2,7 +2,8 @@
 
 use super::{
     CommandError, Console, open_failure,
-    options::{EngineArgs, scenes_help},
+    engine::{Chosen, EngineArgs},
+    options::scenes_help,
 };
 use crate::{
     interrupt,
@@ -16,7 +17,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 #[derive(clap::Args, Debug)]
 #[command(after_help = scenes_help() + "
 Examples:
-  nendo view                            the papers' box, on the bit-accurate model
+  nendo view                            the papers' box
   nendo view materials                  elastic, viscoplastic and rheological side by side
   nendo view cube9 --engine rtl         on the hardware itself, compiled by Verilator
   nendo view scenes/                    choose among the scene files of a folder
@@ -61,12 +62,13 @@ fn scenes(asked: &str) -> Result<Vec<String>, CommandError> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scenes = scenes(&args.scene)?;
     let scene = Scene::open(&scenes[0]).map_err(CommandError::input)?;
-    args.engine.check_stability(&scene, console)?;
+    let Chosen { options, why } = args.engine.choose(&scene, console)?;
+    let (choice, candidates) = args.engine.asked();
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting the server")?;
     let server = runtime.block_on(Server::listen(args.listen)).map_err(CommandError::Input)?;
-    let session =
-        Session::start(Start { scenes, scene, options: args.engine.options() }).map_err(open_failure)?;
+    let start = Start { scenes, scene, options, choice, candidates: candidates.to_vec(), why };
+    let session = Session::start(start).map_err(open_failure)?;
     let url = server.url();
     console.answer(format!("open {url} in a browser; Ctrl-C ends it"));
     console.object(&json!({ "url": url }));

@@ -39,6 +39,8 @@ pub struct Backend {
     pub help: &'static str,
     /// Whether it is made for a scene, rather than being there already.
     pub made_to_measure: bool,
+    /// Whether it computes on threads of this program.
+    pub threads: bool,
     /// Refuses an argument that names no such device.
     pub check: fn(&str) -> Result<(), SpecError>,
     /// Opens it.

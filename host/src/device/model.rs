@@ -9,6 +9,7 @@ pub const BACKEND: Backend = Backend {
     argument: None,
     help: "the bit-accurate model behind the register map",
     made_to_measure: true,
+    threads: true,
     check: Backend::no_argument,
     open: |_, making| Ok(Box::new(ModelDevice::new(making.config, making.threads))),
     list: Backend::none_listed,

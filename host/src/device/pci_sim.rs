@@ -22,6 +22,7 @@ pub const BACKEND: Backend = Backend {
     argument: None,
     help: "the card on a simulated PCI bus",
     made_to_measure: true,
+    threads: false,
     check: Backend::no_argument,
     open: |_, making| Ok(Box::new(PciSim::new(making.config, SimOptions::default())?)),
     list: Backend::none_listed,

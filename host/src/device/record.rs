@@ -18,6 +18,7 @@ pub const BACKEND: Backend = Backend {
     argument: Some("FILE"),
     help: "a recording",
     made_to_measure: false,
+    threads: false,
     check: |file| match file.is_empty() {
         true => Err(SpecError::new("replay", "needs a recording behind it: replay:FILE")),
         false => Ok(()),

@@ -54,6 +54,11 @@ impl DeviceSpec {
         self.backend.made_to_measure
     }
 
+    /// Whether it computes on threads of this program.
+    pub fn has_threads(&self) -> bool {
+        self.backend.threads
+    }
+
     /// Opens it. What is made to measure is made as is said; what is there already is taken as it is.
     pub fn open(&self, making: &Making<'_>) -> Result<Box<dyn Device>, DeviceError> {
         (self.backend.open)(&self.argument, making)

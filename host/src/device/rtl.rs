@@ -14,6 +14,7 @@ pub const BACKEND: Backend = Backend {
     argument: None,
     help: "the hardware, compiled by Verilator",
     made_to_measure: true,
+    threads: false,
     check: Backend::no_argument,
     open: |_, making| Ok(Box::new(Rtl::new(making.config, SimOptions::default())?)),
     list: Backend::none_listed,

@@ -1,6 +1,8 @@
 //! The engines of `nendo-model`, and the hardware beside them.
 
 mod board;
+#[cfg(feature = "cli")]
+pub mod choice;
 #[cfg(feature = "rtl")]
 mod open;
 

@@ -91,6 +91,26 @@ pub struct EngineOptions {
     pub completion: Completion,
 }
 
+impl Default for EngineOptions {
+    /// The model of one module of the default profile, on one thread; the Verilated hardware where a board is asked for.
+    fn default() -> Self {
+        let profile = Profile::default();
+        Self {
+            kind: EngineKind::Model,
+            profile,
+            inverse: profile.usual_inverse(),
+            modules: None,
+            threads: 1,
+            edge_order: None,
+            integrator: Integrator::Euler,
+            trace: false,
+            device: DeviceSpec::rtl(),
+            record: None,
+            completion: Completion::Poll,
+        }
+    }
+}
+
 /// Why an engine cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

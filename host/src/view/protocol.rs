@@ -10,7 +10,7 @@
 //! A `scene` comes first and whenever another engine was opened: positions at rest (3 f32 each), edges (2 u32
 //! each), triangles (3 u32 each). Then `frame`s: positions (3 f32 each), a number to colour by (f32 each).
 
-use crate::engine::EngineKind;
+use crate::engine::{EngineKind, choice::EngineChoice};
 use axum::body::Bytes;
 use nendo_model::{contract::numbers::Profile, mesh::Vec3};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub enum Command {
         /// Number in the list of scenes.
         scene: usize,
         /// Which engine.
-        engine: EngineKind,
+        engine: EngineChoice,
         /// Its numbers.
         profile: Profile,
     },
@@ -117,8 +117,12 @@ pub struct SceneHeader<'a> {
     pub scene: usize,
     /// The engine.
     pub engine: EngineKind,
+    /// Which was asked for.
+    pub choice: EngineChoice,
+    /// Why it is this one.
+    pub engine_why: &'a str,
     /// Engines there are to choose.
-    pub engines: &'a [EngineKind],
+    pub engines: &'a [EngineChoice],
     /// Whether a number contract applies.
     pub fixed_point: bool,
     /// The number contract.
@@ -236,7 +240,15 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"do":"open","scene":1,"engine":"rtl","profile":"paper-2005"}"#),
-            Ok(Command::Open { scene: 1, engine: EngineKind::Rtl, profile: Profile::Paper2005 })
+            Ok(Command::Open {
+                scene: 1,
+                engine: EngineChoice::One(EngineKind::Rtl),
+                profile: Profile::Paper2005
+            })
+        );
+        assert_eq!(
+            read(r#"{"do":"open","scene":1,"engine":"auto","profile":"wide"}"#),
+            Ok(Command::Open { scene: 1, engine: EngineChoice::Auto, profile: Profile::Wide })
         );
         for wrong in [
             "",

@@ -7,10 +7,12 @@ use super::{
     protocol::{Color, Command, FrameHeader, Message, SceneHeader},
     stage::{self, Stage, View},
 };
-use crate::engine::{EngineKind, EngineOptions, OpenError};
+use crate::engine::{
+    EngineKind, EngineOptions, OpenError,
+    choice::{EngineChoice, NoEngine, Taken, first_able},
+};
 use anyhow::Context;
 use axum::body::Bytes;
-use clap::ValueEnum;
 use nendo_model::{contract::numbers::Profile, force::contact::wall::Hand, mesh::Vec3, scene::Scene};
 use std::{
     sync::{
@@ -51,6 +53,12 @@ pub struct Start {
     pub scene: Scene,
     /// Its engine.
     pub options: EngineOptions,
+    /// Which engine was asked for.
+    pub choice: EngineChoice,
+    /// Those to choose from, for every scene anew, where none is.
+    pub candidates: Vec<EngineKind>,
+    /// Why it is the one it is.
+    pub why: String,
 }
 
 /// A running session.
@@ -145,11 +153,14 @@ impl Pace {
 struct Player {
     scenes: Vec<String>,
     names: Vec<String>,
-    engines: Vec<EngineKind>,
+    engines: Vec<EngineChoice>,
     queue: Receiver<Command>,
     slot: watch::Sender<Frame>,
     stop: Arc<AtomicBool>,
     options: EngineOptions,
+    choice: EngineChoice,
+    candidates: Vec<EngineKind>,
+    why: String,
     chosen: usize,
     scene: Scene,
     stage: Option<Stage>,
@@ -172,10 +183,14 @@ impl Player {
         slot: watch::Sender<Frame>,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let Start { scenes, scene, options } = start;
+        let Start { scenes, scene, options, choice, candidates, why } = start;
         // A board only if it was given: a page cannot name one.
-        let offered = |kind: &EngineKind| *kind != EngineKind::Board || options.kind == EngineKind::Board;
-        let engines = EngineKind::value_variants().iter().copied().filter(offered).collect();
+        let board = EngineChoice::One(EngineKind::Board);
+        let offered = |engine: &EngineChoice| match engine {
+            EngineChoice::Auto => !candidates.is_empty(),
+            EngineChoice::One(_) => *engine != board || options.kind == EngineKind::Board,
+        };
+        let engines = EngineChoice::ALL.into_iter().filter(offered).collect();
         let file_name = |s: &String| s.rsplit('/').next().unwrap_or(s).to_owned();
         Self {
             names: scenes.iter().map(file_name).collect(),
@@ -185,6 +200,9 @@ impl Player {
             slot,
             stop,
             options,
+            choice,
+            candidates,
+            why,
             chosen: 0,
             scene,
             stage: None,
@@ -323,21 +341,38 @@ impl Player {
         self.publish();
     }
 
-    fn open(&mut self, scene: usize, engine: EngineKind, profile: Profile) {
+    fn open(&mut self, scene: usize, engine: EngineChoice, profile: Profile) {
         if scene >= self.scenes.len() || !self.engines.contains(&engine) {
             return;
         }
         match Scene::open(&self.scenes[scene]) {
             Ok(new) => {
                 (self.scene, self.chosen) = (new, scene);
-                self.options.kind = engine;
+                self.choice = engine;
                 if profile != self.options.profile {
                     (self.options.profile, self.options.inverse) = (profile, profile.usual_inverse());
                 }
-                self.reopen();
+                match self.choose() {
+                    Ok(()) => self.reopen(),
+                    Err(error) => {
+                        self.stage = None;
+                        self.announce();
+                        self.halt(error.to_string());
+                    }
+                }
             }
             Err(error) => self.error = Some(error.to_string()),
         }
+    }
+
+    /// The engine for the present scene.
+    fn choose(&mut self) -> Result<(), NoEngine> {
+        let taken = match self.choice {
+            EngineChoice::One(kind) => Taken { kind, why: "asked for".to_owned() },
+            EngineChoice::Auto => first_able(&self.candidates, &[&self.scene], &self.options)?,
+        };
+        (self.options.kind, self.why) = (taken.kind, taken.why);
+        Ok(())
     }
 
     /// From the start, on an engine of its own.
@@ -375,6 +410,8 @@ impl Player {
                 scenes: &self.names,
                 scene: self.chosen,
                 engine: self.options.kind,
+                choice: self.choice,
+                engine_why: &self.why,
                 engines: &self.engines,
                 fixed_point: self.options.kind.is_fixed_point(),
                 profile: self.options.profile,

@@ -10,6 +10,7 @@ use crate::{
     scene::{Drive, ScalingRequest, Scene, Support, Timeline},
 };
 use serde::Serialize;
+use std::fmt;
 
 /// The units of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,6 +55,27 @@ pub struct Headroom {
     pub extension: f64,
     /// Of element forces.
     pub force: f64,
+}
+
+impl Headroom {
+    /// Each with its name.
+    pub fn each(&self) -> [(&'static str, f64); 4] {
+        let Self { position, velocity, extension, force } = *self;
+        [("position", position), ("velocity", velocity), ("extension", extension), ("force", force)]
+    }
+
+    /// Whether words hold all that is expected.
+    pub fn is_enough(&self) -> bool {
+        self.each().iter().all(|(_, ratio)| *ratio >= 1.0)
+    }
+}
+
+impl fmt::Display for Headroom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded down, so that what is too little does not look like enough.
+        let each = self.each().map(|(name, ratio)| format!("{name} {:.1}x", (ratio * 10.0).floor() / 10.0));
+        f.write_str(&each.join(", "))
+    }
 }
 
 /// A scale that the profile cannot have.

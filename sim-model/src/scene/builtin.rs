@@ -16,6 +16,10 @@ const MASS: f64 = 1.0;
 const MATERIAL: Material = Material { k1: 250.0, c1: 20.0, c2: 100.0 };
 const PITCH: f64 = 10.0;
 
+/// The papers give numbers without units.
+const UNITS: &str = "The papers' numbers, taken as SI units: particles of 1 kg, 10 m apart. For an object of everyday size \
+                     see scenes/press9.toml.";
+
 pub(super) fn by_name(name: &str) -> Result<Option<Scene>, SceneError> {
     Ok(Some(match name {
         "table3" => table3(),
@@ -63,6 +67,7 @@ fn single() -> Scene {
     let mesh =
         Mesh { particles: vec![Vec3::zeros(), PITCH * Vec3::x()], edges: vec![[0, 1]], ..Mesh::default() };
     let mut scene = Scene::uniform("single", mesh, MATERIAL, MASS, STEP, 2.0);
+    scene.about = UNITS.to_owned();
     scene.support[0] = Support::Pinned;
     scene.loads = vec![Load { particles: vec![1], force: Vec3::new(3000.0, 0.0, 0.0), from: 0.0, to: 1.0 }];
     scene.error_scale = ErrorScale::PeakDisplacement;
@@ -77,6 +82,7 @@ fn loaded_box(name: &str, size: [u32; 3], duration: f64) -> Result<Scene, SceneE
     let top = size[2] - 1;
     let corners = [lattice.index([0, 0, top]), lattice.index([size[0] - 1, size[1] - 1, top])];
     let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, duration);
+    scene.about = UNITS.to_owned();
     scene.loads = [Vec3::new(6.0, 30.0, 6.0), Vec3::new(-30.0, -15.0, -30.0)]
         .into_iter()
         .zip(corners)
@@ -110,6 +116,7 @@ fn materials(name: &str) -> Result<Scene, SceneError> {
     }
     let (low, high) = mesh.bounds();
     let mut scene = Scene::uniform(name, mesh, MATERIAL, MASS, STEP, 10.0);
+    scene.about = UNITS.to_owned();
     scene.materials = kinds.map(|(kind, material)| NamedMaterial::plain(kind, material)).to_vec();
     scene.edge_material = edge_material;
     let mut top = Vec::new();

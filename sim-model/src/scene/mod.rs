@@ -102,6 +102,8 @@ pub struct ScalingRequest {
 pub struct Scene {
     /// Short name for reports.
     pub name: String,
+    /// What it shows, in a sentence or two; may be empty.
+    pub about: String,
     /// Time step in seconds.
     pub step: f64,
     /// How long a run lasts unless told otherwise, in seconds.
@@ -140,6 +142,7 @@ impl Scene {
         let (particles, edges) = (mesh.particles.len(), mesh.edges.len());
         Self {
             name: name.to_owned(),
+            about: String::new(),
             step,
             duration,
             mesh,

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::{
     cli::{CommandError, open_failure},
-    engine::{self, Engine, EngineKind, EngineOptions},
+    engine::{self, Engine, EngineOptions},
     export::series::Series,
     interrupt,
     live::{self, LiveReport},
@@ -89,11 +89,6 @@ pub(super) fn open(args: &Args, scene: &Scene, options: &mut EngineOptions) -> R
     let Some(file) = &args.trace else {
         return engine::open(scene, options).map_err(open_failure);
     };
-    if options.kind != EngineKind::Rtl || options.record.is_some() {
-        return Err(CommandError::input(anyhow::anyhow!(
-            "--trace needs --engine rtl, without --record: nothing else has signals"
-        )));
-    }
     options.trace = true;
     let mut engine = engine::open_rtl(scene, options).map_err(open_failure)?;
     let trace = engine.board().device().trace(file, args.trace_from, args.trace_len);

@@ -7,7 +7,8 @@ mod shuffle;
 
 use super::{
     CommandError, Console,
-    options::{EngineArgs, LengthArgs, SceneArg, scenes_help},
+    engine::{Chosen, EngineArgs},
+    options::{LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
     engine::{self, EngineKind},
@@ -43,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "EDGE")]
     probe_edge: Option<usize>,
     /// Write waveforms of the Verilated engine to this file
-    #[arg(long, value_name = "FILE.fst")]
+    #[arg(long, value_name = "FILE.fst", conflicts_with = "record")]
     trace: Option<PathBuf>,
     /// First clock of the waveforms, from the start of the run
     #[arg(long, value_name = "CYCLE", default_value_t = 0, requires = "trace")]
@@ -77,15 +78,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             edges - 1
         )));
     }
-    args.engine.check_stability(&scene, console)?;
-    let mut options = args.engine.options();
+    let Chosen { mut options, why } = args.engine.choose(&scene, console)?;
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
     let on_board = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
-    for (option, used) in [("--live", args.live), ("--record", options.record.is_some())] {
-        if used && !on_board {
-            return Err(CommandError::input(anyhow::anyhow!("{option} needs --engine board (or rtl)")));
-        }
-    }
     let particles = scene.mesh.particles.len() as u32;
     let beyond = |list: &[u32]| list.iter().copied().find(|&p| p >= particles);
     let out_of_range = [("--points", beyond(&args.points)), ("--watch", beyond(&args.watch))];
@@ -126,9 +121,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let report = RunReport {
         scene: scene.name.clone(),
         engine: options.kind,
+        engine_why: why,
         profile: fixed.then_some(options.profile),
         inverse: fixed.then_some(options.inverse),
-        modules: engine.modules().unwrap_or(args.engine.hardware.modules() as u64),
+        modules: engine.modules().unwrap_or(args.engine.modules() as u64),
         particles: scene.mesh.particles.len(),
         edges,
         steps: done,
@@ -170,16 +166,16 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
 }
 
 impl Args {
+    #[cfg(test)]
+    pub(super) fn engine(&self) -> &EngineArgs {
+        &self.engine
+    }
+
     /// The states to take on the way, if any are wanted.
     fn series<'a>(&self, scene: &'a Scene, steps: u64) -> Option<Series<'a>> {
         let plan = Plan { frames: self.frames.unwrap_or(0), watch: self.watch.clone() };
         let folder = self.out.as_ref().filter(|_| plan.frames > 0 || !plan.watch.is_empty())?;
         Some(Series::new(scene, folder, plan, steps))
-    }
-
-    /// Chooses the engine, whatever was chosen.
-    pub(super) fn set_engine(&mut self, kind: EngineKind) {
-        self.engine.engine = kind;
     }
 }
 

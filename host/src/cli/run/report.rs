@@ -17,6 +17,7 @@ use serde::Serialize;
 pub(super) struct RunReport {
     pub(super) scene: String,
     pub(super) engine: EngineKind,
+    pub(super) engine_why: String,
     pub(super) profile: Option<Profile>,
     pub(super) inverse: Option<Inverse>,
     pub(super) modules: u64,

@@ -17,6 +17,7 @@ pub const SYSFS: Backend = Backend {
     argument: Some("0000:03:00.0"),
     help: "a board's BAR",
     made_to_measure: false,
+    threads: false,
     check: |argument| argument.parse::<PciAddress>().map(drop),
     open: |argument, _| Ok(Box::new(Pci::sysfs(&Sysfs::default(), address(argument)?, 0)?)),
     list: || found(&Sysfs::default()),
@@ -28,6 +29,7 @@ pub const XDMA: Backend = Backend {
     argument: Some("0"),
     help: "a board behind the XDMA driver",
     made_to_measure: false,
+    threads: false,
     check: |argument| number(argument).map(drop),
     open: |argument, _| Ok(Box::new(Pci::xdma(Path::new("/dev"), number(argument).map_err(unusable)?)?)),
     list: || {
@@ -48,6 +50,7 @@ pub const VFIO: Backend = Backend {
     argument: Some("0000:03:00.0"),
     help: "a board through VFIO, with interrupts and DMA",
     made_to_measure: false,
+    threads: false,
     check: |argument| argument.parse::<PciAddress>().map(drop),
     open: |argument, _| Ok(Box::new(Pci::vfio(&Sysfs::default(), address(argument)?)?)),
     list: Backend::none_listed,

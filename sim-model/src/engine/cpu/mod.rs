@@ -78,6 +78,12 @@ pub enum CpuError {
     },
 }
 
+/// What positions are relative to.
+fn middle(scene: &Scene) -> Vec3 {
+    let (low, high) = scene.mesh.bounds();
+    (low + high) / 2.0
+}
+
 /// The engine.
 pub struct Cpu {
     step_size: f32,
@@ -108,6 +114,14 @@ impl Cpu {
         Self::with_parts(scene, threads, Self::parts_of(scene))
     }
 
+    /// Refuses a scene that f32 cannot hold, without making an engine.
+    pub fn check(scene: &Scene) -> Result<(), CpuError> {
+        setup::check(scene)?;
+        setup::classes(scene)?;
+        let all: Vec<u32> = (0..scene.mesh.particles.len() as u32).collect();
+        setup::body(scene, middle(scene), &all).map(|_| ())
+    }
+
     /// Into how many parts an object is cut, and thus how many threads can share it.
     pub fn parts_of(scene: &Scene) -> usize {
         let particles = scene.mesh.particles.len();
@@ -120,8 +134,7 @@ impl Cpu {
     pub fn with_parts(scene: &Scene, threads: usize, parts: usize) -> Result<Self, CpuError> {
         setup::check(scene)?;
         let classes = setup::classes(scene)?;
-        let (low, high) = scene.mesh.bounds();
-        let origin = (low + high) / 2.0;
+        let origin = middle(scene);
         let count = scene.mesh.particles.len();
         let size = count.div_ceil(parts.clamp(1, count.max(1))).max(1);
         let order = order::particles(&scene.mesh.particles, &scene.mesh.edges, size);
@@ -131,7 +144,7 @@ impl Cpu {
         }
         let mut bodies: Vec<Body> =
             order.chunks(size).map(|list| setup::body(scene, origin, list)).collect::<Result<_, _>>()?;
-        let parts = setup::share_out(scene, &places, &bodies)?;
+        let parts = setup::share_out(scene, &places, &bodies);
         for (number, part) in parts.iter().enumerate() {
             part.abroad.iter().for_each(|&abroad| bodies[abroad.part].joints.push((number, abroad)));
         }

@@ -23,13 +23,14 @@ fn remainder(value: f64) -> f32 {
     (value - f64::from(value as f32)) as f32
 }
 
-/// Refuses lengths, loads and motions that f32 cannot hold.
+/// Refuses lengths, extensions, loads and motions that f32 cannot hold.
 pub(super) fn check(scene: &Scene) -> Result<(), CpuError> {
     for edge in 0..scene.mesh.edges.len() {
         let length = scene.mesh.edge_length(edge);
         if !(1e-18..1e18).contains(&length) {
             return Err(CpuError::Length { edge, length });
         }
+        finite(scene.extension[edge], || format!("extension of edge {edge}"))?;
     }
     for change in Timeline::new(scene).changes {
         let (value, what) = match change.drive {
@@ -77,12 +78,8 @@ pub(super) fn body(scene: &Scene, origin: Vec3, list: &[u32]) -> Result<Body, Cp
     Ok(body)
 }
 
-/// The edges of a scene, shared out: each to the part of the end that comes first.
-pub(super) fn share_out(
-    scene: &Scene,
-    places: &[(u32, u32)],
-    bodies: &[Body],
-) -> Result<Vec<Part>, CpuError> {
+/// The edges of a checked scene, shared out: each to the part of the end that comes first.
+pub(super) fn share_out(scene: &Scene, places: &[(u32, u32)], bodies: &[Body]) -> Vec<Part> {
     let mut lists = vec![(Vec::new(), Vec::new()); bodies.len()];
     for (number, ends) in scene.mesh.edges.iter().enumerate() {
         if scene.law_of(number).is_some() {
@@ -92,7 +89,7 @@ pub(super) fn share_out(
         let mut ends = ends.map(|p| places[p as usize]);
         ends.sort_unstable();
         let [(part, start), (other, end)] = ends;
-        let u = finite(scene.extension[number], || format!("extension of edge {number}"))?;
+        let u = scene.extension[number] as f32;
         let class = scene.edge_material[number];
         let edge = Placed { ends: [start, end], class, u, number: number as u32 };
         let (inner, outer) = &mut lists[part as usize];
@@ -103,5 +100,5 @@ pub(super) fn share_out(
         }
     }
     let lists = lists.into_iter().zip(bodies);
-    Ok(lists.map(|((inner, outer), body)| Part::new(body.motion.len(), inner, outer)).collect())
+    lists.map(|((inner, outer), body)| Part::new(body.motion.len(), inner, outer)).collect()
 }

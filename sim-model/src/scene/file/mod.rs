@@ -21,6 +21,7 @@ use toml::de::DeTable;
 static KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let own = [
         "name",
+        "about",
         "step",
         "duration",
         "gravity",
@@ -94,6 +95,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
             .map_or_else(|| "scene".to_owned(), |s| s.to_string_lossy().into_owned()),
     };
     let mut scene = Scene::uniform(&name, mesh, materials[0].material, mass, step, duration);
+    scene.about = root.optional("about", Value::string)?.unwrap_or_default().to_owned();
     scene.edge_material.fill(default);
     scene.materials = materials;
     scene.gravity = root.optional("gravity", Value::vec3)?.unwrap_or_default();
