@@ -1,14 +1,49 @@
 //! Clocks that routed reports have shown: `report.json` of one module, `report-N.json` of N.
 
-use super::{Files, Target, TargetError};
-use serde::Serialize;
+use super::{Files, Flow, Target, TargetError};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
+
+/// Kinds of cells whose delays a clock leaves out, because its tool does not know them. Written behind every such clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NotTimed(pub Vec<String>);
+
+impl NotTimed {
+    /// Whether everything is timed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for NotTimed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() { Ok(()) } else { write!(f, " ({} not timed)", self.0.join(", ")) }
+    }
+}
+
+/// A clock as a routed report has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Clock {
+    /// In MHz.
+    pub mhz: f64,
+    /// What it leaves out.
+    pub not_timed: NotTimed,
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} MHz{}", self.mhz, self.not_timed)
+    }
+}
 
 /// A clock that a routed report has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoutedClock {
-    /// In MHz.
-    pub mhz: f64,
+    /// The clock.
+    #[serde(flatten)]
+    pub clock: Clock,
     /// The target whose report it is.
     pub target: String,
     /// How many modules it has.
@@ -44,8 +79,8 @@ fn modules_of(report: &str) -> Option<u64> {
 }
 
 impl Files {
-    /// The clock in MHz of the report of exactly so many modules.
-    pub fn routed_clock(&self, modules: u64) -> Result<f64, NoClock> {
+    /// The clock of the report of exactly so many modules.
+    pub fn routed_clock(&self, modules: u64) -> Result<Clock, NoClock> {
         let name = report_name(modules);
         let file = self.place(&name);
         let text = match self.read(&name) {
@@ -60,10 +95,18 @@ impl Files {
             Err(e) => return Err(NoClock::Malformed { file, reason: e.to_string() }),
         };
         match (report["routed"].as_bool(), report["fmax_mhz"].as_f64()) {
-            (Some(true), Some(mhz)) if mhz > 0.0 => Ok(mhz),
+            (Some(true), Some(mhz)) if mhz > 0.0 => Ok(Clock { mhz, not_timed: not_timed(&report) }),
             _ => Err(NoClock::NotRouted(file)),
         }
     }
+}
+
+/// What a report's clock leaves out; one from before that was written down: what its flow leaves out.
+fn not_timed(report: &Value) -> NotTimed {
+    let read = |key: &str| report.get(key).cloned();
+    let written = read("not_timed").and_then(|list| serde_json::from_value(list).ok());
+    let flow = || read("flow").and_then(|name| serde_json::from_value::<Flow>(name).ok());
+    written.or_else(|| flow().map(Flow::not_timed)).unwrap_or_default()
 }
 
 impl Target {
@@ -76,10 +119,14 @@ impl Target {
             let counts = files.list().into_iter().filter_map(|name| modules_of(&name));
             let counts: Vec<u64> = counts.filter(|&n| n <= modules).collect();
             counts.into_iter().filter_map(move |modules| {
-                Some(RoutedClock { mhz: files.routed_clock(modules).ok()?, target: target.clone(), modules })
+                Some(RoutedClock {
+                    clock: files.routed_clock(modules).ok()?,
+                    target: target.clone(),
+                    modules,
+                })
             })
         });
-        clocks.max_by(|a, b| a.modules.cmp(&b.modules).then(a.mhz.total_cmp(&b.mhz)))
+        clocks.max_by(|a, b| a.modules.cmp(&b.modules).then(a.clock.mhz.total_cmp(&b.clock.mhz)))
     }
 }
 
@@ -110,7 +157,8 @@ mod tests {
         assert!(
             matches!(files.routed_clock(1), Err(NoClock::Missing(file)) if file.ends_with("report.json"))
         );
-        assert_eq!(report(r#"{"routed": true, "fmax_mhz": 104.5}"#), Ok(104.5));
+        let clock = report(r#"{"routed": true, "fmax_mhz": 104.5}"#).unwrap();
+        assert_eq!((clock.mhz, clock.to_string().as_str()), (104.5, "104.5 MHz"));
         for bad in
             ["", "[]", r#"{"fmax_mhz": 100}"#, r#"{"routed": false, "fmax_mhz": 100}"#, r#"{"routed": true}"#]
         {
@@ -122,6 +170,36 @@ mod tests {
         let names =
             ["report.json", "report-16.json", "report-.json", "report-x.json", "report", "target.toml"];
         assert_eq!(names.map(modules_of), [Some(1), Some(16), None, None, None, None]);
+    }
+
+    /// "168.9 MHz" was printed of a design whose multipliers the tool had not timed at all.
+    #[test]
+    fn a_clock_says_what_its_tool_left_out() {
+        let shown = |target: &str| Target::by_name(target).unwrap().routed_clock(1).unwrap().clock;
+        assert_eq!(shown("acorn").to_string(), "168.9 MHz (multipliers not timed)");
+        assert_eq!(shown("ecp5-85k").to_string(), "139.5 MHz");
+        // A slower device's clock brings its caveat along.
+        assert_eq!(shown("vcu118"), shown("acorn"));
+        // A report from before that was written down.
+        let old = serde_json::json!({ "flow": "nextpnr-xilinx", "routed": true, "fmax_mhz": 100 });
+        assert_eq!(not_timed(&old), Flow::NextpnrXilinx.not_timed());
+        let timed = serde_json::json!({ "flow": "nextpnr-xilinx", "not_timed": [] });
+        assert!(not_timed(&timed).is_empty());
+    }
+
+    /// What a flow would write today is what is kept.
+    #[test]
+    fn kept_reports_say_what_their_flows_leave_out() {
+        for target in Target::all() {
+            for name in target.files.list().iter().filter(|name| modules_of(name).is_some()) {
+                let report: Value = serde_json::from_str(&target.file(name).unwrap()).unwrap();
+                let flow: Flow = serde_json::from_value(report["flow"].clone()).unwrap();
+                let written: NotTimed =
+                    serde_json::from_value(report["not_timed"].clone()).unwrap_or_default();
+                let expected = if report["routed"] == true { flow.not_timed() } else { NotTimed::default() };
+                assert_eq!(written, expected, "{}/{name}", target.name);
+            }
+        }
     }
 
     /// The name of the file says how many modules a report has; the report must agree.

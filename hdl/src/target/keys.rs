@@ -1,5 +1,6 @@
 //! The words and tables of a `target.toml`; docs/synthesis.md explains them to who writes one.
 
+use super::NotTimed;
 use crate::circuit::delay::ShiftRegisters;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -32,6 +33,15 @@ impl Flow {
             Self::NextpnrEcp5 => "nextpnr-ecp5",
             Self::NextpnrXilinx => "nextpnr-xilinx",
             Self::Yosys => "yosys",
+        }
+    }
+
+    /// What the clock that its tool reports leaves out.
+    pub fn not_timed(self) -> NotTimed {
+        match self {
+            // nextpnr-himbaechel-xilinx has no delay to, from or within a DSP48E1: such paths are as if they were not there.
+            Self::NextpnrXilinx => NotTimed(vec!["multipliers".to_owned()]),
+            Self::Yosys | Self::Ise | Self::Vivado | Self::NextpnrEcp5 => NotTimed::default(),
         }
     }
 }

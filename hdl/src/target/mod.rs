@@ -12,7 +12,7 @@ mod error;
 mod files;
 mod keys;
 
-pub use clock::{NoClock, RoutedClock};
+pub use clock::{Clock, NoClock, NotTimed, RoutedClock};
 pub use error::TargetError;
 pub use files::Files;
 pub use keys::{Board, Budget, Estimate, Flow, Luts, Papers, Place, Simulation, Synthesis, Top, Yosys};

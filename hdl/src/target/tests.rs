@@ -48,7 +48,7 @@ fn a_folder_is_a_target() {
         assert_eq!(target.name, folder.path().file_name().unwrap().to_str().unwrap());
         let built_in = Target::by_name(name).unwrap();
         assert_eq!((&target.part, &target.synthesis), (&built_in.part, &built_in.synthesis));
-        assert_eq!(target.routed_clock(1).map(|c| c.mhz), built_in.routed_clock(1).map(|c| c.mhz));
+        assert_eq!(target.routed_clock(1).map(|c| c.clock), built_in.routed_clock(1).map(|c| c.clock));
     }
 }
 
@@ -63,7 +63,11 @@ fn a_folder_has_its_own_reports() {
     let target = Target::open(folder.to_str().unwrap()).unwrap();
     assert_eq!(
         target.routed_clock(1),
-        Some(RoutedClock { mhz: 7.5, target: "acorn".to_owned(), modules: 1 })
+        Some(RoutedClock {
+            clock: Clock { mhz: 7.5, not_timed: NotTimed::default() },
+            target: "acorn".to_owned(),
+            modules: 1
+        })
     );
 }
 

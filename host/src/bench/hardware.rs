@@ -3,7 +3,7 @@
 use super::Row;
 use nendo_hdl::{
     resources::Memory,
-    target::{Files, Target},
+    target::{Files, NotTimed, Target},
 };
 use nendo_model::{
     contract::{
@@ -38,7 +38,8 @@ pub(super) fn rows(reports: Option<&Path>, modules: u16, mesh: &str, scene: &Sce
             Err(reason) => Some(format!("no clock: {reason}")),
             Ok(_) => None,
         };
-        let seconds = clock.as_ref().ok().filter(|_| note.is_none()).map(|mhz| cycles as f64 / (mhz * 1e6));
+        let seconds =
+            clock.as_ref().ok().filter(|_| note.is_none()).map(|clock| cycles as f64 / (clock.mhz * 1e6));
         Row {
             engine: format!("hardware {}", target.name),
             size: mesh.to_owned(),
@@ -48,7 +49,8 @@ pub(super) fn rows(reports: Option<&Path>, modules: u16, mesh: &str, scene: &Sce
             edges_per_s: seconds.map(|s| edges as f64 / s),
             modules: Some(modules),
             cycles_per_step: Some(cycles),
-            clock_mhz: clock.ok(),
+            clock_mhz: clock.as_ref().ok().map(|clock| clock.mhz),
+            not_timed: clock.map_or_else(|_| NotTimed::default(), |clock| clock.not_timed),
             valid: seconds.is_some(),
             note,
             ..Row::default()
@@ -89,6 +91,7 @@ mod tests {
     fn reports_are_built_in() {
         let rows = rows(None, 4, "9x9x9", &Scene::open("cube9").unwrap());
         let row = |name: &str| rows.iter().find(|r| r.engine == format!("hardware {name}")).unwrap();
+        assert!(row("ecp5-85k").not_timed.is_empty());
         assert!(row("ecp5-85k").clock_mhz.is_some_and(|mhz| mhz > 100.0));
         let note = row("xc2v6000").note.as_deref();
         assert_eq!(note, Some("no clock: the design of bitstreams/xc2v6000/report-4.json is not routed"));

@@ -14,6 +14,7 @@ pub use contention::{Contention, Stretch};
 pub use scatter::Scatter;
 
 use crate::engine::{self, Engine, EngineKind, EngineOptions};
+use nendo_hdl::target::NotTimed;
 use nendo_model::{engine::cpu::Cpu, scene::Scene};
 use serde::Serialize;
 use std::{path::Path, time::Duration};
@@ -49,6 +50,9 @@ pub struct Row {
     pub cycles_per_step: Option<u64>,
     /// The clock of a routed report, for hardware.
     pub clock_mhz: Option<f64>,
+    /// What that clock leaves out.
+    #[serde(skip_serializing_if = "NotTimed::is_empty")]
+    pub not_timed: NotTimed,
     /// Whether the time means something.
     pub valid: bool,
     /// Why a row is not valid.

@@ -127,7 +127,7 @@ fn line(row: &Row) -> String {
         text += &format!(" {ms:>12.4}   {spread:<19} {:>9.1}", rate / 1e6);
     }
     if let Some(cycles) = row.cycles_per_step {
-        text += &format!("  {cycles} cycles");
+        text += &format!("  {cycles} cycles{}", row.not_timed);
     }
     if let Some(note) = &row.note {
         text += &format!("  {note}");

@@ -9,7 +9,7 @@ use crate::progress;
 use anyhow::anyhow;
 use nendo_hdl::{
     resources::{Memory, Multipliers, flip_flops, luts},
-    target::{RoutedClock, Target},
+    target::{Clock, NotTimed, RoutedClock, Target},
 };
 use nendo_model::{
     contract::{config::Config, image::Image},
@@ -73,22 +73,26 @@ struct Estimate {
     /// Cycles times modules per edge.
     of_ideal: f64,
     clock_mhz: f64,
+    /// What that clock leaves out.
+    not_timed: NotTimed,
     steps_per_s: f64,
     edges_per_s: f64,
 }
 
-/// The clock of an estimate: the target's, unless a routed report says that it is too fast.
-fn clock(target: &Target, modules: u64) -> (f64, String) {
-    let Some(RoutedClock { mhz, target: device, modules: routed }) = target.routed_clock(modules) else {
-        return (target.clock_mhz, "the target's clock, not a routed one".to_owned());
+/// The clock of an estimate, and where it is from: the target's, unless a routed report says that it is too fast.
+fn clock(target: &Target, modules: u64) -> (Clock, String) {
+    let Some(RoutedClock { clock, target: device, modules: routed }) = target.routed_clock(modules) else {
+        let own = Clock { mhz: target.clock_mhz, not_timed: NotTimed::default() };
+        return (own, "the target's clock, not a routed one".to_owned());
     };
     let device = if device == target.name { device } else { format!("{device}, a slower device,") };
     let with = match routed {
-        _ if routed < modules => format!(" with {routed}, the most that were routed"),
+        _ if routed < modules => format!(" with {routed} modules, the most that were,"),
         1 => String::new(),
-        _ => format!(" with {routed}"),
+        _ => format!(" with {routed} modules"),
     };
-    (target.clock_mhz.min(mhz), format!("{device} is routed at {mhz:.1} MHz{with}"))
+    let because = format!("{device} is routed{with} at {clock}");
+    (Clock { mhz: target.clock_mhz.min(clock.mhz), ..clock }, because)
 }
 
 impl Estimate {
@@ -96,7 +100,7 @@ impl Estimate {
         let (memory, multipliers) = (Memory::of(config), Multipliers::of(config));
         let (ff, lut) = (flip_flops(config, target), luts(config, target));
         let (cycles_per_step, edges) = (plan.cycles_per_step(), scene.mesh.edges.len());
-        let (clock_mhz, _) = clock(target, config.modules);
+        let (Clock { mhz: clock_mhz, not_timed }, _) = clock(target, config.modules);
         let steps_per_s = clock_mhz * 1e6 / cycles_per_step as f64;
         Self {
             modules: config.modules,
@@ -119,6 +123,7 @@ impl Estimate {
             cycles_per_step,
             of_ideal: cycles_per_step as f64 * config.modules as f64 / edges.max(1) as f64,
             clock_mhz,
+            not_timed,
             steps_per_s,
             edges_per_s: steps_per_s * edges as f64,
         }
@@ -196,7 +201,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
          flip-flops     {} (within 10 %)\n\
          look-up tables {} (within 15 %)\n\
          {}: {} particles, {} edges, {} of them between modules; {} cycles per step, {:.3} of the ideal\n\
-         {:.0} steps/s, {:.3e} edges/s at {} MHz ({because})\n\
+         {:.0} steps/s, {:.3e} edges/s at {} MHz: {because}\n\
          {}",
         target.name,
         target.part,
@@ -225,7 +230,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     if let Some(largest) = &largest {
         console.answer(format!(
             "room for {} modules ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
-             {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz ({})",
+             {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz: {}",
             largest.modules,
             100.0 * FULL,
             largest.brams,

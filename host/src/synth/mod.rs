@@ -146,5 +146,6 @@ fn keep_timing(stages: &Stages<'_>, report: &mut SynthReport, name: &str) -> Res
     let routed = timing::parse(&read(&stages.file(name))?)?;
     report.fmax_mhz = Some((routed.fmax_mhz * 100.0).round() / 100.0);
     (report.worst_path, report.placed, report.routed) = (routed.worst_path, routed.placed, true);
+    report.not_timed = report.flow.not_timed();
     Ok(())
 }

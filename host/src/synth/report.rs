@@ -1,7 +1,7 @@
 //! The result of a run: what `nendo synth --json` prints and `bitstreams/<target>/report.json` keeps.
 
 use super::{cells::Used, stages::Stage, timing::Step};
-use nendo_hdl::target::{Flow, Papers, Target};
+use nendo_hdl::target::{Flow, NotTimed, Papers, Target};
 use nendo_model::contract::config::Config;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt::Write};
@@ -56,6 +56,9 @@ pub struct SynthReport {
     pub clock_mhz: f64,
     /// The clock reached.
     pub fmax_mhz: Option<f64>,
+    /// What `fmax_mhz` leaves out, because the tool does not time it.
+    #[serde(default)]
+    pub not_timed: NotTimed,
     /// Whether `fmax_mhz` is of the routed design.
     pub routed: bool,
     /// The slowest path.
@@ -118,6 +121,7 @@ impl SynthReport {
             simulated: None,
             clock_mhz: target.clock_mhz,
             fmax_mhz: None,
+            not_timed: NotTimed::default(),
             routed: false,
             worst_path: Vec::new(),
             placed: BTreeMap::new(),
@@ -226,7 +230,12 @@ impl SynthReport {
             Some(fmax) => {
                 let routed =
                     super::timing::Routed { worst_path: self.worst_path.clone(), ..Default::default() };
-                let _ = write!(text, "{fmax:.1} MHz reached, routed\nworst path   {}", routed.path_text());
+                let _ = write!(
+                    text,
+                    "{fmax:.1} MHz reached, routed{}\nworst path   {}",
+                    self.not_timed,
+                    routed.path_text()
+                );
             }
             None => text += "nothing placed",
         }
@@ -274,6 +283,20 @@ mod tests {
         assert_eq!(now.differences(&kept).len(), 2);
         now.ff = None;
         assert_eq!(now.differences(&kept).len(), 2);
+    }
+
+    /// A clock that leaves the multipliers out was printed like any other.
+    #[test]
+    fn the_table_says_what_is_not_timed() {
+        let (mut report, _) = report();
+        report.fmax_mhz = Some(168.89);
+        assert!(report.table().contains("168.9 MHz reached, routed\n"), "{}", report.table());
+        report.not_timed = Flow::NextpnrXilinx.not_timed();
+        assert!(
+            report.table().contains("168.9 MHz reached, routed (multipliers not timed)\n"),
+            "{}",
+            report.table()
+        );
     }
 
     #[test]
