@@ -5,7 +5,7 @@
 
 use crate::engine::{
     EngineKind::{self, Board, F32, F64, Model, Rtl},
-    choice::{AUTO, EngineChoice},
+    choice::{AUTO, EngineChoice, names},
 };
 use clap::{ArgMatches, Command, parser::ValueSource};
 
@@ -42,11 +42,7 @@ impl Rule {
     }
 
     fn engines_text(&self) -> String {
-        let names: Vec<&str> = self.engines.iter().map(|kind| kind.name()).collect();
-        match names.split_last() {
-            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-            _ => names.concat(),
-        }
+        names(self.engines, "or")
     }
 
     fn needs(&self) -> String {

@@ -1,6 +1,6 @@
 //! `nendo scene check`: is a scene's step stable, and which engines can compute it?
 
-use super::{CommandError, Console, engine::remedies, options::SceneArg, scene::finite};
+use super::{CommandError, Console, engine::remedies, options::SceneArg};
 use crate::{
     engine::{
         EngineKind, EngineOptions,
@@ -88,7 +88,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         "scene": scene.name,
         "sound": sound,
         "stable": unstable.is_none(),
-        "largest_stable_step_s": finite(step),
+        "largest_stable_step_s": step,
         "limited_by": stability.limited_by,
         "profiles": verdicts.into_iter().map(|(profile, fit)| (profile, fit.json)).collect::<Value>(),
         "engines": engines.into_iter().map(|(kind, why_not)| (kind.name(), verdict(why_not))).collect::<Value>(),
@@ -122,7 +122,7 @@ impl Fit {
             }
         };
         let room = image.scaling.headroom(scene, image.numbers());
-        let reason = too_little(&image, scene);
+        let reason = too_little(scene, profile);
         let text = match &reason {
             None => format!("fits; expected headroom: {room}"),
             Some(_) => format!("does not fit; expected headroom, which should be 1 or more: {room}"),

@@ -12,7 +12,6 @@ use crate::{
 use anyhow::anyhow;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use nendo_model::{
-    contract::image::Image,
     engine::{reference::Integrator, stability::Stability},
     scene::Scene,
 };
@@ -101,7 +100,6 @@ impl EngineArgs {
         let why = match self.words.engine {
             EngineChoice::One(kind) => {
                 options.kind = kind;
-                self.warn_of_overflow(scenes, &options, console);
                 "asked for".to_owned()
             }
             EngineChoice::Auto => {
@@ -112,6 +110,7 @@ impl EngineArgs {
             }
         };
         for scene in scenes {
+            warn_of_overflow(scene, &options, console);
             self.check_stability(scene, &options, console)?;
         }
         Ok(Chosen { options, why })
@@ -166,16 +165,6 @@ impl EngineArgs {
         })
     }
 
-    /// An engine that was asked for runs; but nobody should be surprised.
-    fn warn_of_overflow(&self, scenes: &[&Scene], options: &EngineOptions, console: Console) {
-        for scene in scenes.iter().filter(|_| options.kind.is_fixed_point()) {
-            let image = Image::new(scene, options.profile, options.inverse);
-            if let Some(text) = image.ok().and_then(|image| too_little(&image, scene)) {
-                console.say(format!("warning: {text}"));
-            }
-        }
-    }
-
     fn check_stability(
         &self,
         scene: &Scene,
@@ -190,6 +179,13 @@ impl EngineArgs {
             return Ok(());
         }
         Err(CommandError::input(anyhow!("{text}; {}or use --force", remedies(scene, &stability))))
+    }
+}
+
+/// An engine that was asked for runs; but nobody should be surprised.
+fn warn_of_overflow(scene: &Scene, options: &EngineOptions, console: Console) {
+    if let Some(text) = too_little(scene, options.profile).filter(|_| options.kind.is_fixed_point()) {
+        console.say(format!("warning: {text}"));
     }
 }
 

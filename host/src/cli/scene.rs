@@ -234,6 +234,6 @@ fn metres(value: f64) -> f64 {
 }
 
 /// A number JSON can hold: infinities become null.
-pub(super) fn finite(value: f64) -> Option<f64> {
+fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

@@ -3,7 +3,7 @@
 use super::{EngineKind, EngineOptions};
 use clap::{ValueEnum, builder::PossibleValue};
 use nendo_model::{
-    contract::{config::Config, image::Image, scaling::Headroom},
+    contract::{config::Config, image::Image, numbers::Profile, scaling::Scaling},
     engine::cpu::Cpu,
     plan::loaded::{LoadError, check_modules},
     scene::Scene,
@@ -76,11 +76,11 @@ impl fmt::Display for NoEngine {
 
 impl std::error::Error for NoEngine {}
 
-/// Engines as a sentence lists them.
-pub fn names(engines: &[EngineKind]) -> String {
+/// Engines as a sentence lists them, with `and` or `or` before the last.
+pub fn names(engines: &[EngineKind], and: &str) -> String {
     let names: Vec<&str> = engines.iter().map(|kind| kind.name()).collect();
     match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) if !rest.is_empty() => format!("{} {and} {last}", rest.join(", ")),
         _ => names.concat(),
     }
 }
@@ -93,7 +93,7 @@ pub fn hindrance(scene: &Scene, kind: EngineKind, options: &EngineOptions) -> Op
         EngineKind::F32 => Cpu::check(scene).err().map(|e| e.to_string()),
         EngineKind::Model | EngineKind::Rtl | EngineKind::Board => {
             match Image::new(scene, options.profile, options.inverse) {
-                Ok(image) => too_little(&image, scene)
+                Ok(image) => too_little(scene, options.profile)
                     .or_else(|| too_large(&image, kind, options).map(|e| e.to_string())),
                 Err(error) => Some(error.to_string()),
             }
@@ -102,17 +102,14 @@ pub fn hindrance(scene: &Scene, kind: EngineKind, options: &EngineOptions) -> Op
 }
 
 /// What is wrong with words that hold less than the scene is expected to need.
-pub fn too_little(image: &Image, scene: &Scene) -> Option<String> {
-    let room = image.scaling.headroom(scene, image.numbers());
-    (!room.is_enough()).then(|| below_one(image, &room))
-}
-
-fn below_one(image: &Image, room: &Headroom) -> String {
-    let named = image.profile;
-    format!(
-        "profile {named} holds less than the scene is expected to need: headroom {room}; below 1 it will overflow \
-         (leave [scaling] out, or let `nendo scene check --rehearse` suggest one)"
-    )
+pub fn too_little(scene: &Scene, profile: Profile) -> Option<String> {
+    let room = Scaling::choose(scene, profile).ok()?.headroom(scene, profile.numbers());
+    (!room.is_enough()).then(|| {
+        format!(
+            "profile {profile} holds less than the scene is expected to need: headroom {room}; below 1 it will overflow \
+             (leave [scaling] out, or let `nendo scene check --rehearse` suggest one)"
+        )
+    })
 }
 
 /// More than fits hardware of one memory per module; the plan of several says it exactly.
@@ -141,7 +138,7 @@ pub fn first_able(
                 let why = match (unable.is_empty(), engines) {
                     (false, _) => NoEngine(unable).to_string(),
                     (true, [_]) => "the only one that goes with the options given".to_owned(),
-                    (true, _) => format!("the first of {} that can compute the scene", names(engines)),
+                    (true, _) => format!("the first of {} that can compute the scene", names(engines, "and")),
                 };
                 return Ok(Taken { kind, why });
             }
