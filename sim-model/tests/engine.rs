@@ -222,7 +222,7 @@ fn moved_particles_arrive_and_pinned_ones_stay() {
         scene.velocity[0] = Vec3::x();
         scene.support[26] = Support::Moved(0);
         let way = Vec3::new(0.3, 0.5, 1.0);
-        scene.motions = vec![Motion { frames: vec![(0.5, way), (0.9, Vec3::zeros())] }];
+        scene.motions = vec![Motion { frames: vec![(0.5, way), (0.9, Vec3::zeros())], ..Motion::default() }];
         let mut engine = Model::new(Image::new(&scene, profile, Inverse::Table).unwrap(), 1);
         let lsb = engine.image().scaling.x_lsb(profile.numbers());
         let moved = |e: &Model| e.positions()[26] - scene.mesh.particles[26];

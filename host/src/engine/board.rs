@@ -11,11 +11,11 @@ use nendo_model::{
         overflow::Overflow,
         scaling::Headroom,
     },
-    engine::{Engine, EngineError, Failure, Probe},
+    engine::{Engine, EngineError, Failure, Probe, Snapshot, words},
     mesh::Vec3,
     plan::{loaded::Loaded, schedule::Schedule},
-    scene::{Scene, loads::Loads},
-    twin::{engine::state_digest, tem},
+    scene::{Scene, loads::Loads, sense::Sensed},
+    twin::{engine::state_digest, tem, words::Words},
 };
 
 /// A scene on a board.
@@ -171,9 +171,26 @@ impl<D: Device> BoardEngine<D> {
         Ok(memories)
     }
 
-    fn state(&mut self) -> Result<(Vec<Particle>, Vec<i32>), BoardError> {
+    fn words(&mut self) -> Result<Words, BoardError> {
         let u = self.edges()?.iter().map(|e| e.u).collect();
-        Ok((self.board.motion()?, u))
+        Ok(Words::of(self.step, &self.board.motion()?, u, self.overflow))
+    }
+
+    /// Goes on from other words: the image with them is loaded.
+    fn set(&mut self, words: &Words) -> Result<(), BoardError> {
+        let mut image = self.image.clone();
+        let forces = words.external(&image);
+        for (p, particle) in image.particles.iter_mut().enumerate() {
+            (particle.x, particle.v, particle.force) = (words.x[p], words.v[p], forces[p]);
+        }
+        for (edge, &u) in image.edges.iter_mut().zip(&words.u) {
+            edge.u = u;
+        }
+        self.board.load(&in_order(&image, &self.order))?;
+        self.loads = Loads::new(forces);
+        self.next_event = image.events.partition_point(|e| e.step < words.step);
+        (self.step, self.overflow) = (words.step, words.overflow);
+        Ok(())
     }
 }
 
@@ -213,9 +230,22 @@ impl<D: Device> Engine for BoardEngine<D> {
         Ok(self.refresh_forces(&[particle])?)
     }
 
+    fn sense(&mut self) -> Result<Sensed, EngineError> {
+        Ok(self.words()?.sense(&self.image))
+    }
+
+    fn save(&mut self) -> Result<Snapshot, EngineError> {
+        Ok(words::save(self.words()?, &self.image))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let words = words::restore(snapshot, &self.image)?;
+        Ok(self.set(&words)?)
+    }
+
     fn state_digest(&mut self) -> Result<String, EngineError> {
-        let (particles, u) = self.state()?;
-        Ok(state_digest(self.image.numbers(), &particles, &u))
+        let u: Vec<i32> = self.edges()?.iter().map(|e| e.u).collect();
+        Ok(state_digest(self.image.numbers(), &self.board.motion()?, &u))
     }
 
     fn overflow(&self) -> Overflow {

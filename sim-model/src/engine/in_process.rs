@@ -1,12 +1,12 @@
 //! Engines that compute in this process, where nothing can fail but what they are told.
 
-use super::{Engine, EngineError, Failure, Probe};
+use super::{Engine, EngineError, Failure, Probe, Snapshot, SnapshotError};
 use crate::{
     contract::{overflow::Overflow, scaling::Headroom},
     force::contact::wall::Hand,
     mesh::Vec3,
     plan::schedule::Schedule,
-    scene::Scene,
+    scene::{Scene, sense::Sensed},
 };
 
 /// Such an engine; every one is an [`Engine`], too.
@@ -21,6 +21,12 @@ pub trait InProcess {
     fn velocities(&self) -> Vec<Vec3>;
     /// Voigt extensions of the edges in metres.
     fn extensions(&self) -> Vec<f64>;
+    /// Forces of elements, on particles and of contacts, as the next step will compute them.
+    fn sense(&self) -> Sensed;
+    /// Everything that the next steps depend on.
+    fn save(&self) -> Snapshot;
+    /// Goes on from what was saved of the same scene by an engine with the same numbers.
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError>;
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError>;
     /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.
@@ -69,6 +75,18 @@ impl<E: InProcess> Engine for E {
 
     fn extensions(&mut self) -> Result<Vec<f64>, EngineError> {
         Ok(InProcess::extensions(self))
+    }
+
+    fn sense(&mut self) -> Result<Sensed, EngineError> {
+        Ok(InProcess::sense(self))
+    }
+
+    fn save(&mut self) -> Result<Snapshot, EngineError> {
+        Ok(InProcess::save(self))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
+        Ok(InProcess::restore(self, snapshot)?)
     }
 
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {

@@ -23,18 +23,21 @@ pub mod model;
 mod open;
 mod probe;
 pub mod reference;
+pub mod snapshot;
 pub mod stability;
+pub mod words;
 
 pub use in_process::InProcess;
 pub use open::{Kind, OpenError, Options, open};
 pub use probe::Probe;
+pub use snapshot::{Snapshot, SnapshotError};
 
 use crate::{
     contract::{image::ImageError, overflow::Overflow, scaling::Headroom},
     force::contact::wall::Hand,
     mesh::Vec3,
     plan::schedule::Schedule,
-    scene::Scene,
+    scene::{Scene, sense::Sensed},
 };
 use std::fmt;
 
@@ -52,6 +55,9 @@ pub enum EngineError {
         /// Which engines have it.
         instead: &'static str,
     },
+    /// A state that is not of this engine and scene.
+    #[error(transparent)]
+    State(#[from] SnapshotError),
     /// What it runs on does not work.
     #[error(transparent)]
     Device(Box<dyn std::error::Error + Send + Sync>),
@@ -115,6 +121,12 @@ pub trait Engine {
     fn motion(&mut self) -> Result<(Vec<Vec3>, Vec<Vec3>), EngineError>;
     /// Voigt extensions of the edges in metres.
     fn extensions(&mut self) -> Result<Vec<f64>, EngineError>;
+    /// Forces of elements, on particles and of contacts, as the next step will compute them.
+    fn sense(&mut self) -> Result<Sensed, EngineError>;
+    /// Everything that the next steps depend on.
+    fn save(&mut self) -> Result<Snapshot, EngineError>;
+    /// Goes on from what was saved of the same scene by an engine with the same numbers.
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EngineError>;
     /// From the next step on, a force in newtons on a particle, besides the scene's own; zero ends it.
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError>;
     /// From the next step on, a ball in somebody's hand that the object touches; none takes it away.

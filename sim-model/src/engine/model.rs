@@ -1,13 +1,13 @@
 //! The bit-accurate model of the hardware as an engine.
 
-use super::{EngineError, Failure, InProcess, Probe, no_contact};
+use super::{EngineError, Failure, InProcess, Probe, Snapshot, SnapshotError, no_contact, words};
 use crate::{
     contract::{overflow::Overflow, scaling::Headroom},
     force::contact::wall::Hand,
     mesh::Vec3,
     plan::schedule::Schedule,
-    scene::Scene,
-    twin::engine::Model,
+    scene::{Scene, sense::Sensed},
+    twin::{engine::Model, words::Words},
 };
 use std::cell::OnceCell;
 
@@ -23,6 +23,11 @@ impl ModelEngine {
     /// A model, as hardware of so many modules.
     pub fn new(model: Model, modules: usize) -> Self {
         Self { model, modules, plan: OnceCell::new() }
+    }
+
+    fn words(&self) -> Words {
+        let model = &self.model;
+        Words::of(model.step(), &model.particles(), model.extensions(), model.overflow())
     }
 }
 
@@ -45,6 +50,20 @@ impl InProcess for ModelEngine {
 
     fn extensions(&self) -> Vec<f64> {
         self.model.extensions().into_iter().map(|u| self.model.image().extension(u)).collect()
+    }
+
+    fn sense(&self) -> Sensed {
+        self.words().sense(self.model.image())
+    }
+
+    fn save(&self) -> Snapshot {
+        words::save(self.words(), self.model.image())
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let words = words::restore(snapshot, self.model.image())?;
+        self.model.set(&words);
+        Ok(())
     }
 
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {

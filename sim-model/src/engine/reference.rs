@@ -4,12 +4,12 @@
 //! position uses the old velocity. [`Integrator::Rk4`] is there to tell the error of the method from the
 //! error of the arithmetic.
 
-use super::{EngineError, Failure, InProcess, Probe};
+use super::{EngineError, Failure, InProcess, Probe, Snapshot, SnapshotError};
 use crate::{
     contract::digest::StateHasher,
     force::{ActingForces, contact::wall::Hand},
     mesh::Vec3,
-    scene::{Change, Drive, Scene, Support, Timeline, loads::Loads},
+    scene::{Change, Drive, Scene, Support, Timeline, loads::Loads, sense::Sensed},
 };
 
 /// How a step is taken.
@@ -143,6 +143,25 @@ impl Reference {
         !self.x.iter().zip(&self.v).all(|(x, v)| sane(x, v))
     }
 
+    /// Velocities as the next step will use them.
+    fn driven(&self) -> Vec<Vec3> {
+        let mut v = self.v.clone();
+        for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
+            if let Drive::Move(segment) = change.drive {
+                v[change.particle as usize] = segment.velocity;
+            }
+        }
+        v
+    }
+
+    /// What a state of this engine is in.
+    fn numbers(&self) -> &'static str {
+        match self.integrator {
+            Integrator::Euler => "f64",
+            Integrator::Rk4 => "f64 rk4",
+        }
+    }
+
     fn apply_changes(&mut self) {
         while let Some(change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
             let p = change.particle as usize;
@@ -241,6 +260,54 @@ impl InProcess for Reference {
 
     fn extensions(&self) -> Vec<f64> {
         self.u[..self.elements.len()].to_vec()
+    }
+
+    fn sense(&self) -> Sensed {
+        let v = self.driven();
+        let mut sensed = Sensed { particles: vec![Vec3::zeros(); v.len()], ..Sensed::default() };
+        for (element, &u) in self.elements.iter().zip(&self.u) {
+            let force = element.compute(&self.x, &v, u).force;
+            sensed.particles[element.start as usize] -= force;
+            sensed.particles[element.end as usize] += force;
+            sensed.elements.push(force);
+        }
+        if let Some(acting) = &self.acting {
+            sensed.add(&acting.sense(self.step as f64 * self.h, &self.x, &v, &self.u), Vec3::zeros());
+        }
+        sensed
+    }
+
+    fn save(&self) -> Snapshot {
+        let flat = |list: &[Vec3]| list.iter().flat_map(|v| [v.x, v.y, v.z]).collect::<Vec<f64>>();
+        let memory = self.acting.as_ref().map(ActingForces::save).unwrap_or_default();
+        Snapshot::new(self.numbers().to_owned(), self.step, 0)
+            .with("x", flat(&self.x))
+            .with("v", flat(&self.v))
+            .with("u", self.u.clone())
+            .with("memory", memory)
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        snapshot.check_numbers(self.numbers())?;
+        let n = self.x.len();
+        let three = |name| -> Result<Vec<Vec3>, SnapshotError> {
+            let (rows, _) = snapshot.column::<f64>(name, 3 * n)?.as_chunks::<3>();
+            Ok(rows.iter().map(|row| Vec3::from(*row)).collect())
+        };
+        let (x, v, u) = (three("x")?, three("v")?, snapshot.column("u", self.u.len())?.to_vec());
+        let memory = snapshot.any_length::<f64>("memory")?;
+        let fits = self.acting.as_mut().map_or(memory.is_empty(), |acting| acting.restore(memory, &x));
+        if !fits {
+            return Err(SnapshotError::Shape("it remembers other contacts".to_owned()));
+        }
+        self.loads = Loads::new(vec![[0.0; 3]; n]);
+        self.external.fill(Vec3::zeros());
+        (self.step, self.next_change) = (snapshot.step.saturating_sub(1), 0);
+        if snapshot.step > 0 {
+            self.apply_changes();
+        }
+        (self.x, self.v, self.u, self.step) = (x, v, u, snapshot.step);
+        Ok(())
     }
 
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {
@@ -384,7 +451,8 @@ mod tests {
         scene.velocity[0] = Vec3::x();
         scene.support[0] = Support::Pinned;
         scene.support[26] = Support::Moved(0);
-        scene.motions = vec![Motion { frames: vec![(0.1, Vec3::z()), (0.2, Vec3::zeros())] }];
+        scene.motions =
+            vec![Motion { frames: vec![(0.1, Vec3::z()), (0.2, Vec3::zeros())], ..Motion::default() }];
         let mut engine = Reference::new(&scene, Integrator::Euler);
         let start = scene.mesh.particles[26];
         engine.advance(50);

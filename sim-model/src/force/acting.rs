@@ -3,6 +3,7 @@
 use super::{
     Forces, Object,
     contact::{
+        force::{ContactForce, Partner},
         law::Contact,
         wall::{Hand, Wall},
     },
@@ -10,6 +11,7 @@ use super::{
     real::{Real, Vector},
 };
 use crate::mesh::Vec3;
+use std::slice::Iter;
 
 /// A force at work.
 pub trait Acting<T: Real>: Send + Sync {
@@ -17,8 +19,28 @@ pub trait Acting<T: Real>: Send + Sync {
     fn settle(&mut self, _time: f64, _h: T, _x: &[Vector<T>]) {}
     /// Adds its forces.
     fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]);
+    /// Where something touches, and the force of it: those that [`Self::add`] adds.
+    fn contacts(&self, _x: &[Vector<T>], _v: &[Vector<T>], _found: &mut dyn FnMut(ContactForce<T>)) {}
+    /// What it remembers from step to step, as numbers.
+    fn save(&self, _memory: &mut Vec<T>) {}
+    /// Takes up what was saved at these positions; false if that is not its memory.
+    fn restore(&mut self, _memory: &mut Iter<'_, T>, _x: &[Vector<T>]) -> bool {
+        true
+    }
+    /// Another one in the same state.
+    fn copy(&self) -> Box<dyn Acting<T>>;
     /// Additions and multiplications of [`Self::add`], about, where nothing touches and nothing is pushed back.
     fn operations(&self) -> u64;
+}
+
+/// What is felt in a state.
+pub struct Felt<T: Real> {
+    /// Edges with laws of their own, and the force on their end; their start feels the opposite.
+    pub elements: Vec<(usize, Vector<T>)>,
+    /// The sum of all forces on each particle.
+    pub particles: Vec<Vector<T>>,
+    /// Where things touch.
+    pub contacts: Vec<ContactForce<T>>,
 }
 
 /// All forces of a scene but those of its plain elements.
@@ -69,6 +91,47 @@ impl<T: Real> ActingForces<T> {
         if let Some(hand) = &mut self.hand {
             hand.settle(time, self.h, x);
         }
+    }
+
+    /// What is felt in a state, as the step at `time` would compute it; nothing that is remembered changes.
+    pub fn sense(&self, time: f64, x: &[Vector<T>], v: &[Vector<T>], states: &[T]) -> Felt<T> {
+        let mut felt =
+            Felt { elements: Vec::new(), particles: vec![Vector::zeros(); x.len()], contacts: Vec::new() };
+        let (mut states, mut rates) = (states.to_vec(), vec![T::zero(); states.len()]);
+        self.elements.settle(x, &mut states);
+        for element in self.elements.iter() {
+            let on_end = self.elements.compute(element, x, v, &states, &mut rates);
+            let [start, end] = element.ends;
+            felt.particles[start] -= on_end;
+            felt.particles[end] += on_end;
+            felt.elements.push((element.edge, on_end));
+        }
+        for force in &self.list {
+            let mut now = force.copy();
+            now.settle(time, self.h, x);
+            now.add(x, v, &mut felt.particles);
+            now.contacts(x, v, &mut |contact| felt.contacts.push(contact));
+        }
+        if let Some(hand) = &self.hand {
+            let mut now = hand.clone();
+            now.settle(time, self.h, x);
+            now.add(x, v, &mut felt.particles);
+            now.contacts(Partner::Hand, x, v, &mut |contact| felt.contacts.push(contact));
+        }
+        felt
+    }
+
+    /// What is remembered from step to step besides states, as numbers. A hand is not.
+    pub fn save(&self) -> Vec<T> {
+        let mut memory = Vec::new();
+        self.list.iter().for_each(|force| force.save(&mut memory));
+        memory
+    }
+
+    /// Takes up what was saved at these positions; false if it is of other forces.
+    pub fn restore(&mut self, memory: &[T], x: &[Vector<T>]) -> bool {
+        let mut memory = memory.iter();
+        self.list.iter_mut().all(|force| force.restore(&mut memory, x)) && memory.next().is_none()
     }
 
     /// Adds all forces to `force`, and sets the rates of the states of elements that have laws of their own.

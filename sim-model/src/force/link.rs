@@ -76,6 +76,10 @@ impl<T: Real> Acting<T> for Vec<Link<T>> {
         self.iter().for_each(|link| link.add(x, v, force));
     }
 
+    fn copy(&self) -> Box<dyn Acting<T>> {
+        Box::new(self.clone())
+    }
+
     fn operations(&self) -> u64 {
         45 * self.len() as u64
     }

@@ -21,7 +21,7 @@ pub mod real;
 pub mod topology;
 pub mod volume;
 
-pub use acting::{Acting, ActingForces};
+pub use acting::{Acting, ActingForces, Felt};
 pub use law::three_element::{Material, MaterialError};
 
 use crate::{

@@ -94,6 +94,10 @@ impl<T: Real> Acting<T> for Topology<T> {
         }
     }
 
+    fn copy(&self) -> Box<dyn Acting<T>> {
+        Box::new(self.clone())
+    }
+
     fn operations(&self) -> u64 {
         3 * 33 * self.triangles.len() as u64 + 60 * self.tetrahedra.len() as u64
     }

@@ -169,6 +169,10 @@ impl<T: Real> Acting<T> for Volume<T> {
         }
     }
 
+    fn copy(&self) -> Box<dyn Acting<T>> {
+        Box::new(self.clone())
+    }
+
     fn operations(&self) -> u64 {
         let cell = |c: &Cell<T>| 55 * c.faces.len() as u64 + 33 * c.edges.len() as u64 + 4;
         self.cells.iter().map(cell).sum()

@@ -7,11 +7,14 @@ pub mod deformation;
 mod file;
 pub mod loads;
 mod rigid;
+pub mod sense;
 pub(crate) mod spectrum;
+mod supports;
 mod timeline;
 
 pub use crate::reader::SceneError;
 pub use builtin::BUILTIN_HELP;
+pub use supports::{Holder, Holding};
 pub use timeline::{Change, Drive, Segment, Timeline};
 
 use crate::{
@@ -52,9 +55,20 @@ pub enum Support {
     Moved(u32),
 }
 
+/// Particles that are held where they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pins {
+    /// What reports call them, if they have a name.
+    pub name: Option<String>,
+    /// Which.
+    pub particles: Vec<u32>,
+}
+
 /// A prescribed motion: straight lines between key frames.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
+    /// What reports call it, if it has a name.
+    pub name: Option<String>,
     /// Time in seconds and displacement from the initial position in metres, times rising.
     pub frames: Vec<(f64, Vec3)>,
 }
@@ -122,6 +136,8 @@ pub struct Scene {
     pub velocity: Vec<Vec3>,
     /// What determines each particle's motion.
     pub support: Vec<Support>,
+    /// Pinned particles, table by table; others that are pinned are a table of their own.
+    pub pins: Vec<Pins>,
     /// Prescribed motions.
     pub motions: Vec<Motion>,
     /// External forces.
@@ -152,6 +168,7 @@ impl Scene {
             mass: vec![mass; particles],
             velocity: vec![Vec3::zeros(); particles],
             support: vec![Support::Free; particles],
+            pins: Vec::new(),
             motions: Vec::new(),
             loads: Vec::new(),
             gravity: Vec3::zeros(),

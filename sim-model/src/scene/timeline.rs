@@ -162,7 +162,8 @@ mod tests {
     #[test]
     fn motions_become_segments_and_held_particles_feel_no_force() {
         let mut scene = pair();
-        scene.motions = vec![Motion { frames: vec![(0.1, Vec3::zeros()), (0.3, Vec3::z())] }];
+        scene.motions =
+            vec![Motion { frames: vec![(0.1, Vec3::zeros()), (0.3, Vec3::z())], ..Motion::default() }];
         scene.support[0] = Support::Moved(0);
         scene.support[1] = Support::Pinned;
         scene.gravity = Vec3::z();

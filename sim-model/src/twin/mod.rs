@@ -8,3 +8,4 @@ pub mod engine;
 pub mod mpm;
 pub mod register_bus;
 pub mod tem;
+pub mod words;

@@ -47,4 +47,13 @@ impl Stored {
         let lanes = self.numbers.iter().flatten().copied().zip(self.u.iter().flatten().copied());
         lanes.filter(|(number, _)| *number != NONE)
     }
+
+    /// Sets the extensions, by scene number.
+    pub(super) fn set_extensions(&mut self, all: &[f32]) {
+        for (number, u) in self.numbers.iter().flatten().zip(self.u.iter_mut().flatten()) {
+            if *number != NONE {
+                *u = all[*number as usize];
+            }
+        }
+    }
 }

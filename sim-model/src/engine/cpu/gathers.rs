@@ -65,6 +65,10 @@ impl Gathers {
         &self.stored
     }
 
+    pub(super) fn stored_mut(&mut self) -> &mut Stored {
+        &mut self.stored
+    }
+
     /// All elements; adds their forces to those on the own particles and on those abroad.
     #[inline(always)]
     pub(super) fn compute(

@@ -27,7 +27,7 @@ mod part;
 mod setup;
 mod windows;
 
-use super::{EngineError, Failure, InProcess, Probe};
+use super::{EngineError, Failure, InProcess, Probe, Snapshot, SnapshotError};
 use crate::{
     contract::digest::StateHasher,
     engine::reference::ElementForces,
@@ -38,7 +38,7 @@ use crate::{
     },
     mesh::Vec3,
     plan::order,
-    scene::{Change, Drive, Scene, Timeline, loads::Loads},
+    scene::{Change, Drive, Scene, Timeline, loads::Loads, sense::Sensed},
 };
 use body::Body;
 use element::Factors;
@@ -210,15 +210,31 @@ impl Cpu {
         if let Some(forces) = self.others.as_ref().and_then(|o| o.element(edge, |p| self.motion(p).0)) {
             return forces;
         }
-        let [start, end] = self.edges[edge].map(|p| self.motion(p as usize).0);
+        let ends = self.edges[edge].map(|p| self.motion(p as usize).0);
+        self.plain_element(edge, ends, self.own_extensions()[edge])
+    }
+
+    /// What a plain element computes, from the motion of its ends and its extension.
+    fn plain_element(&self, edge: usize, [start, end]: [[f32; 6]; 2], u: f32) -> ElementForces {
         let factors = self.classes[usize::from(self.edge_class[edge])];
         let difference = |c: usize| [end[c] - start[c]; element::BLOCK];
         let (d, w) = (std::array::from_fn(difference), std::array::from_fn(|c| difference(c + 3)));
-        let u = [self.own_extensions()[edge]; element::BLOCK];
-        let (force, growth) = element::block(&factors, d, w, u8::MAX, u);
+        let (force, growth) = element::block(&factors, d, w, u8::MAX, [u; element::BLOCK]);
         let force = force.map(|c| f64::from(c[0]));
         let voigt_rate = f64::from(growth[0]) / f64::from(factors.step);
         ElementForces { force: force.into(), voigt_rate }
+    }
+
+    /// The motion of all particles as the next step will use it.
+    fn driven(&self) -> Vec<[f32; 6]> {
+        let mut all: Vec<[f32; 6]> = (0..self.places.len()).map(|p| self.motion(p).0).collect();
+        for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
+            if let Drive::Move(segment) = change.drive {
+                let motion = &mut all[change.particle as usize];
+                (0..3).for_each(|c| motion[3 + c] = segment.velocity[c] as f32);
+            }
+        }
+        all
     }
 
     /// Whether the simulation has burst: something is not a number, or crosses the object many times over
@@ -326,6 +342,73 @@ impl InProcess for Cpu {
 
     fn extensions(&self) -> Vec<f64> {
         self.own_extensions().into_iter().map(f64::from).collect()
+    }
+
+    fn sense(&self) -> Sensed {
+        let motion = self.driven();
+        let u = self.own_extensions();
+        let mut sensed = Sensed { particles: vec![Vec3::zeros(); motion.len()], ..Sensed::default() };
+        for (edge, &ends) in self.edges.iter().enumerate() {
+            let elsewhere = self.others.as_ref().is_some_and(|others| others.has(edge));
+            let force = match elsewhere {
+                true => Vec3::zeros(),
+                false => self.plain_element(edge, ends.map(|p| motion[p as usize]), u[edge]).force,
+            };
+            sensed.particles[ends[0] as usize] -= force;
+            sensed.particles[ends[1] as usize] += force;
+            sensed.elements.push(force);
+        }
+        if let Some(others) = &self.others {
+            sensed.add(&others.sense(self.step as f64 * self.step_exact, &motion), self.origin);
+        }
+        sensed
+    }
+
+    fn save(&self) -> Snapshot {
+        let rows = (0..self.places.len()).map(|p| self.motion(p));
+        let (motion, low): (Vec<[f32; 6]>, Vec<[f32; 3]>) = rows.unzip();
+        let (states, memory) = self.others.as_ref().map(|others| others.save()).unwrap_or_default();
+        Snapshot::new("f32".to_owned(), self.step, 0)
+            .with("xv", motion.into_flattened())
+            .with("low", low.into_flattened())
+            .with("u", self.own_extensions())
+            .with("states", states)
+            .with("memory", memory)
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        snapshot.check_numbers("f32")?;
+        let n = self.places.len();
+        let (motion, _) = snapshot.column::<f32>("xv", 6 * n)?.as_chunks::<6>();
+        let (low, _) = snapshot.column::<f32>("low", 3 * n)?.as_chunks::<3>();
+        let u: &[f32] = snapshot.column("u", self.edges.len())?;
+        let (states, memory) = (snapshot.any_length("states")?, snapshot.any_length("memory")?);
+        let fits = match &mut self.others {
+            Some(others) => others.restore(states, memory, motion),
+            None => states.is_empty() && memory.is_empty(),
+        };
+        if !fits {
+            return Err(SnapshotError::Shape("it remembers other laws or contacts".to_owned()));
+        }
+        self.loads = Loads::new(vec![[0.0; 3]; n]);
+        for p in 0..n {
+            let (part, k) = self.places[p];
+            self.bodies[part as usize].set_external(k as usize, [0.0; 3]);
+        }
+        self.next_change = 0;
+        while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step < snapshot.step) {
+            self.apply(change);
+            self.next_change += 1;
+        }
+        for p in 0..n {
+            let (part, k) = self.places[p];
+            let body = &mut self.bodies[part as usize];
+            body.motion.set(k as usize, 0, motion[p]);
+            body.low.set(k as usize, 0, low[p]);
+        }
+        self.parts.iter_mut().for_each(|part| part.set_extensions(u));
+        self.step = snapshot.step;
+        Ok(())
     }
 
     fn pull(&mut self, particle: u32, force: Vec3) -> Result<(), EngineError> {

@@ -2,7 +2,7 @@
 
 use crate::{
     engine::reference::ElementForces,
-    force::{ActingForces, real::Vector},
+    force::{ActingForces, Felt, real::Vector},
     mesh::Vec3,
     scene::Scene,
 };
@@ -57,6 +57,31 @@ impl OtherForces {
         force
     }
 
+    /// Whether an edge has a law of its own.
+    pub(super) fn has(&self, edge: usize) -> bool {
+        self.acting.elements().find(edge).is_some()
+    }
+
+    /// What is felt of them where particles move so.
+    pub(super) fn sense(&self, time: f64, motion: &[[f32; 6]]) -> Felt<f32> {
+        let (x, v) = parted(motion);
+        self.acting.sense(time, &x, &v, &self.states)
+    }
+
+    /// States, and what is remembered besides.
+    pub(super) fn save(&self) -> (Vec<f32>, Vec<f32>) {
+        (self.states.clone(), self.acting.save())
+    }
+
+    /// Takes both up; false if they are of others.
+    pub(super) fn restore(&mut self, states: &[f32], memory: &[f32], motion: &[[f32; 6]]) -> bool {
+        let fits = states.len() == self.states.len() && self.acting.restore(memory, &parted(motion).0);
+        if fits {
+            self.states.copy_from_slice(states);
+        }
+        fits
+    }
+
     /// Edges with laws of their own, and their first states.
     pub(super) fn extensions(&self) -> impl Iterator<Item = (usize, f32)> {
         self.acting.elements().iter().map(|element| (element.edge, self.states[element.edge]))
@@ -79,4 +104,9 @@ impl OtherForces {
         let force = laws.compute(own, &x, &v, &self.states, &mut rates);
         Some(ElementForces { force: force.map(f64::from), voigt_rate: rates[edge].into() })
     }
+}
+
+/// Positions and velocities.
+fn parted(motion: &[[f32; 6]]) -> (Vec<Vector<f32>>, Vec<Vector<f32>>) {
+    motion.iter().map(|&[x, y, z, p, q, r]| (Vector::new(x, y, z), Vector::new(p, q, r))).unzip()
 }

@@ -96,6 +96,12 @@ impl Part {
         stored.into_iter().flat_map(Stored::extensions)
     }
 
+    /// Sets the extensions of the edges, by scene number.
+    pub(super) fn set_extensions(&mut self, all: &[f32]) {
+        let stored = [self.inner.stored_mut(), self.outer.stored_mut(), self.gathers.stored_mut()];
+        stored.into_iter().for_each(|stored| stored.set_extensions(all));
+    }
+
     /// All elements: new extensions, and the forces of this step.
     pub(super) fn compute<B: Deref<Target: Borrow<Body>>>(
         &mut self,

@@ -73,6 +73,10 @@ impl Windows {
         &self.stored
     }
 
+    pub(super) fn stored_mut(&mut self) -> &mut Stored {
+        &mut self.stored
+    }
+
     /// All elements between particles of one set.
     #[inline(always)]
     pub(super) fn compute_within(&mut self, classes: &[Factors], own: &Columns<6>, forces: &mut Columns<3>) {

@@ -1,10 +1,12 @@
 //! Contact: forces that keep things out of each other, and friction.
 //!
+//! - [`force`]: the force of one contact, as it is reported;
 //! - [`law`]: the penalty and the time-integrated penalty, and kinetic friction, as functions of numbers;
 //! - [`wall`]: rigid boundaries: floors, conveyors, rollers, bars, balls, also moving;
 //! - [`pairs`]: surfaces with each other, corner and face, edge and edge, in the plane corner and edge;
 //! - [`grid`]: finds what is near without asking every pair.
 
+pub mod force;
 pub mod grid;
 pub mod law;
 pub mod pairs;
@@ -19,8 +21,10 @@ use crate::{
     mesh::Vec3,
     reader::{SceneError, Table},
 };
+use force::{ContactForce, Partner};
 use law::Contact;
 use pairs::Pairs;
+use std::slice::Iter;
 use wall::{Boundary, Wall};
 
 /// What touches, and by which law.
@@ -54,6 +58,7 @@ impl Force for Contacts {
     }
 }
 
+#[derive(Clone)]
 struct Touching<T: Real> {
     walls: Vec<Wall<T>>,
     pairs: Option<Pairs<T>>,
@@ -72,6 +77,31 @@ impl<T: Real> Acting<T> for Touching<T> {
         if let Some(pairs) = &self.pairs {
             pairs.add(x, v, force);
         }
+    }
+
+    fn contacts(&self, x: &[Vector<T>], v: &[Vector<T>], found: &mut dyn FnMut(ContactForce<T>)) {
+        for (number, wall) in self.walls.iter().enumerate() {
+            wall.contacts(Partner::Boundary(number), x, v, found);
+        }
+        if let Some(pairs) = &self.pairs {
+            pairs.contacts(x, v, found);
+        }
+    }
+
+    fn save(&self, memory: &mut Vec<T>) {
+        self.walls.iter().for_each(|wall| wall.save(memory));
+        if let Some(pairs) = &self.pairs {
+            pairs.save(memory);
+        }
+    }
+
+    fn restore(&mut self, memory: &mut Iter<'_, T>, x: &[Vector<T>]) -> bool {
+        self.walls.iter_mut().all(|wall| wall.restore(memory))
+            && self.pairs.as_mut().is_none_or(|pairs| pairs.restore(memory, x))
+    }
+
+    fn copy(&self) -> Box<dyn Acting<T>> {
+        Box::new(self.clone())
     }
 
     fn operations(&self) -> u64 {

@@ -4,7 +4,11 @@
 //! with a margin, and again only when something has moved through half of it: the cost grows with what is near.
 //! Neighbours in the mesh are no candidates, and what is deeper inside than half the shortest edge is not pushed out.
 
-use super::{grid::Grid, law::Contact};
+use super::{
+    force::{ContactForce, Partner},
+    grid::Grid,
+    law::Contact,
+};
 use crate::{
     force::{
         real::{Real, Vector, vector},
@@ -15,7 +19,10 @@ use crate::{
         orientation::{oriented_triangles, plane},
     },
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    slice::Iter,
+};
 
 /// Two features that may touch, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -175,30 +182,82 @@ impl<T: Real> Pairs<T> {
         self.candidates = found.into_iter().map(with_integral).collect();
     }
 
-    /// Adds the forces: about 70 operations for each candidate, 60 more for each that touches.
-    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+    /// Each pair that touches, how, and the force on its first feature.
+    #[inline(always)]
+    fn each(&self, x: &[Vector<T>], v: &[Vector<T>], mut found: impl FnMut(Pair, &Touch<T>, Vector<T>)) {
         for &(pair, integral) in &self.candidates {
             let Some(t) = self.touch(pair, x).filter(|t| t.distance < self.law.region) else { continue };
             let mut velocity = Vector::zeros();
             for (&p, &w) in t.particles.iter().zip(&t.weights) {
                 velocity += v[p] * w;
             }
-            let push = self.law.force(t.distance, &t.n, &velocity, integral);
-            match pair {
-                Pair::Face(p, face) => {
-                    force[p] += push;
-                    let [_, i, j, k] = t.weights;
-                    react(push, self.faces[face], [-i, -j, -k], force);
-                }
-                Pair::Side(..) | Pair::Edges(..) => {
-                    let (first, second) = (push * t.weights[1], push * t.weights[3]);
-                    force[t.particles[0]] += push - first;
-                    force[t.particles[1]] += first;
-                    force[t.particles[2]] -= push + second;
-                    force[t.particles[3]] += second;
-                }
-            }
+            found(pair, &t, self.law.force(t.distance, &t.n, &velocity, integral));
         }
+    }
+
+    /// Adds the forces: about 70 operations for each candidate, 60 more for each that touches.
+    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+        self.each(x, v, |pair, t, push| match pair {
+            Pair::Face(p, face) => {
+                force[p] += push;
+                let [_, i, j, k] = t.weights;
+                react(push, self.faces[face], [-i, -j, -k], force);
+            }
+            Pair::Side(..) | Pair::Edges(..) => {
+                let (first, second) = (push * t.weights[1], push * t.weights[3]);
+                force[t.particles[0]] += push - first;
+                force[t.particles[1]] += first;
+                force[t.particles[2]] -= push + second;
+                force[t.particles[3]] += second;
+            }
+        });
+    }
+
+    /// The same forces, one by one.
+    pub fn contacts(&self, x: &[Vector<T>], v: &[Vector<T>], found: &mut dyn FnMut(ContactForce<T>)) {
+        self.each(x, v, |pair, t, force| {
+            if force == Vector::zeros() {
+                return;
+            }
+            let between = match pair {
+                Pair::Face(p, face) => [Partner::Particle(p), Partner::Face(self.faces[face])],
+                Pair::Side(p, edge) => [Partner::Particle(p), Partner::Edge(self.edges[edge].0)],
+                Pair::Edges(a, b) => [a, b].map(|edge| Partner::Edge(self.edges[edge].0)),
+            };
+            // Where the first feature touches: its weights are the positive ones.
+            let first =
+                t.particles.iter().zip(&t.weights).take(if matches!(pair, Pair::Edges(..)) { 2 } else { 1 });
+            let place = first.fold(Vector::zeros(), |sum, (&p, &w)| sum + x[p] * w);
+            found(ContactForce { between, place, normal: t.n, depth: -t.distance, force });
+        });
+    }
+
+    /// What it remembers: where corners were when candidates were looked for, and the integrals.
+    pub(super) fn save(&self, memory: &mut Vec<T>) {
+        memory.push(T::of(self.seen.len() as f64));
+        memory.extend(self.seen.iter().flat_map(|p| [p.x, p.y, p.z]));
+        memory.extend(self.candidates.iter().map(|(_, integral)| *integral));
+    }
+
+    pub(super) fn restore(&mut self, memory: &mut Iter<'_, T>, x: &[Vector<T>]) -> bool {
+        let Some(count) = memory.next().map(|count| count.wide() as usize) else { return false };
+        self.candidates.clear();
+        self.seen.clear();
+        if count == 0 {
+            return true; // nobody has looked yet
+        }
+        // The same search from the same places finds the same candidates, in the same order.
+        let mut then = x.to_vec();
+        for &corner in &self.corners {
+            let mut next = || memory.next().copied();
+            let (Some(x), Some(y), Some(z)) = (next(), next(), next()) else { return false };
+            then[corner] = Vector::new(x, y, z);
+        }
+        self.find(&then);
+        self.candidates
+            .iter_mut()
+            .all(|(_, integral)| memory.next().map(|value| *integral = *value).is_some())
+            && count == self.corners.len()
     }
 
     /// Distance and weights, if the features face each other and are not too deep in each other.

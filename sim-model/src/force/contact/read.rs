@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Contacts>, SceneError> {
-    const KEYS: &[&str] = &["plane", "roller", "bar", "ball", "belt", "spin", "frames", "friction"];
+    const KEYS: &[&str] = &["name", "plane", "roller", "bar", "ball", "belt", "spin", "frames", "friction"];
     let tables = root.tables("boundaries", KEYS)?;
     let Some(value) = root.get("contact") else {
         return match tables.first() {
@@ -74,7 +74,8 @@ fn read_boundary(t: &Table<'_>) -> Result<Boundary, SceneError> {
     let friction = t.get("friction").map(|_| t.zero_or_more("friction")).transpose()?;
     let belt = t.optional("belt", Value::vec3)?.unwrap_or_default();
     let spin = t.optional("spin", Value::number)?.unwrap_or(0.0);
-    Ok(Boundary { shape, belt, spin, frames, friction })
+    let name = t.optional("name", Value::string)?.map(str::to_owned);
+    Ok(Boundary { name, shape, belt, spin, frames, friction })
 }
 
 fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError> {

@@ -1,10 +1,14 @@
 //! Rigid boundaries: things that objects touch and that no object moves.
 
-use super::law::Contact;
+use super::{
+    force::{ContactForce, Partner},
+    law::Contact,
+};
 use crate::{
     force::real::{Real, Vector, vector},
     mesh::Vec3,
 };
+use std::slice::Iter;
 
 /// The form of a boundary.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +60,8 @@ const GLIDE: f64 = 0.03;
 /// A boundary and how it moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boundary {
+    /// What reports call it, where that is not its shape.
+    pub name: Option<String>,
     /// Its form at the start.
     pub shape: Shape<f64>,
     /// Velocity of its surface where it stands still itself: a conveyor's belt.
@@ -71,7 +77,7 @@ pub struct Boundary {
 impl Boundary {
     /// A boundary at rest.
     pub fn still(shape: Shape<f64>) -> Self {
-        Self { shape, belt: Vec3::zeros(), spin: 0.0, frames: Vec::new(), friction: None }
+        Self { name: None, shape, belt: Vec3::zeros(), spin: 0.0, frames: Vec::new(), friction: None }
     }
 
     /// Displacement and velocity at a time.
@@ -164,8 +170,9 @@ impl<T: Real> Wall<T> {
         distance * self.particles.len() as u64
     }
 
-    /// Adds its forces: for each particle a distance (6 to 20 operations), for each touching one 40 more.
-    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+    /// Each touching particle: its number, its distance, the direction out, and the force on it.
+    #[inline(always)]
+    fn each(&self, x: &[Vector<T>], v: &[Vector<T>], mut found: impl FnMut(usize, T, &Vector<T>, Vector<T>)) {
         for (&p, &integral) in self.particles.iter().zip(&self.integrals) {
             let (distance, normal) = self.shape.distance(&x[p]);
             if distance < self.law.region {
@@ -173,9 +180,39 @@ impl<T: Real> Wall<T> {
                 if let Shape::Roller { center, axis, .. } = &self.shape {
                     surface += axis.cross(&(x[p] - center)) * self.spin;
                 }
-                force[p] += self.law.force(distance, &normal, &(v[p] - surface), integral);
+                found(p, distance, &normal, self.law.force(distance, &normal, &(v[p] - surface), integral));
             }
         }
+    }
+
+    /// Adds its forces: for each particle a distance (6 to 20 operations), for each touching one 40 more.
+    pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
+        self.each(x, v, |p, _, _, push| force[p] += push);
+    }
+
+    /// The same forces, one by one, of a boundary that is called so.
+    pub fn contacts(
+        &self,
+        own: Partner,
+        x: &[Vector<T>],
+        v: &[Vector<T>],
+        found: &mut dyn FnMut(ContactForce<T>),
+    ) {
+        self.each(x, v, |p, distance, &normal, force| {
+            if force != Vector::zeros() {
+                let between = [Partner::Particle(p), own];
+                found(ContactForce { between, place: x[p], normal, depth: -distance, force });
+            }
+        });
+    }
+
+    /// What it remembers: the integrals.
+    pub(super) fn save(&self, memory: &mut Vec<T>) {
+        memory.extend(&self.integrals);
+    }
+
+    pub(super) fn restore(&mut self, memory: &mut Iter<'_, T>) -> bool {
+        self.integrals.iter_mut().all(|integral| memory.next().map(|value| *integral = *value).is_some())
     }
 }
 
@@ -188,6 +225,18 @@ fn moved<T: Real>(shape: &Shape<f64>, by: &Vec3) -> Shape<T> {
         }
         Shape::Bar { center, half } => Shape::Bar { center: at(center), half: vector(half) },
         Shape::Ball { center, radius } => Shape::Ball { center: at(center), radius: T::of(*radius) },
+    }
+}
+
+impl<T: nalgebra::Scalar> Shape<T> {
+    /// Its key in scene files.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Plane { .. } => "plane",
+            Self::Roller { .. } => "roller",
+            Self::Bar { .. } => "bar",
+            Self::Ball { .. } => "ball",
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod boxes;
 mod mesh;
 mod select;
 
-use super::{Load, Motion, NamedMaterial, ScalingRequest, Scene, Support};
+use super::{Load, Motion, NamedMaterial, Pins, ScalingRequest, Scene, Support};
 use crate::{
     force::{
         Forces,
@@ -14,7 +14,7 @@ use crate::{
     reader::{SceneError, Source, Table, Value},
 };
 use select::{select, select_edges};
-use std::{path::Path, sync::LazyLock};
+use std::{collections::HashSet, path::Path, sync::LazyLock};
 use toml::de::DeTable;
 
 /// The keys of a scene file: those of its own, and those of forces.
@@ -104,6 +104,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     read_supports(&root, &mut scene)?;
     read_loads(&root, &mut scene)?;
     scene.forces = Forces::read(&root, &scene.object())?;
+    check_names(&root)?;
     let rigid = scene.resolve_rigid();
     rigid.or_else(|e| Err(root.need("materials")?.error(format!("a rigid material: {e}"))))?;
     Ok(scene)
@@ -164,12 +165,14 @@ fn read_overrides(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError>
 }
 
 fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
-    for t in root.tables("pins", &["on"])? {
-        for p in select(&t, &scene.mesh)? {
-            scene.support[p as usize] = Support::Pinned;
-        }
+    for t in root.tables("pins", &["name", "on"])? {
+        let mut particles = select(&t, &scene.mesh)?;
+        // Who is pinned twice is so by the first.
+        particles.retain(|&p| scene.support[p as usize] == Support::Free);
+        particles.iter().for_each(|&p| scene.support[p as usize] = Support::Pinned);
+        scene.pins.push(Pins { name: read_name(&t)?, particles });
     }
-    for t in root.tables("motions", &["on", "frames"])? {
+    for t in root.tables("motions", &["name", "on", "frames"])? {
         let list = t.need("frames")?;
         let mut frames: Vec<(f64, Vec3)> = Vec::new();
         for item in list.array()? {
@@ -190,12 +193,35 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
             );
         }
         let motion = scene.motions.len() as u32;
-        scene.motions.push(Motion { frames });
+        scene.motions.push(Motion { name: read_name(&t)?, frames });
         for p in select(&t, &scene.mesh)? {
             if scene.support[p as usize] != Support::Free {
                 return Err(t.error(format!("particle {p} is already pinned or moved")));
             }
             scene.support[p as usize] = Support::Moved(motion);
+        }
+    }
+    Ok(())
+}
+
+fn read_name(t: &Table<'_>) -> Result<Option<String>, SceneError> {
+    Ok(t.optional("name", Value::string)?.map(str::to_owned))
+}
+
+/// Nothing that holds or bounds has the name of another.
+fn check_names(root: &Table<'_>) -> Result<(), SceneError> {
+    let lists = ["pins", "motions", "boundaries"].into_iter().filter_map(|key| root.get(key));
+    let mut seen = HashSet::new();
+    for list in lists {
+        for item in list.array()? {
+            let names = item.entries()?.into_iter().filter(|(key, _)| *key == "name");
+            for (_, name) in names {
+                if !seen.insert(name.string()?) {
+                    return Err(
+                        name.error("another of [[pins]], [[motions]] and [[boundaries]] has this name")
+                    );
+                }
+            }
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ use crate::{
     twin::{
         blocks::{InverseForm, cordic::Cordic, table::Table},
         mpm, tem,
+        words::Words as State,
     },
 };
 use lane::Lane;
@@ -243,6 +244,25 @@ impl Model {
         let [x, y, z] = self.loads.set_added(particle, raw);
         self.particles.force[self.place[particle as usize] as usize] = [x, y, z, 0];
         Ok(())
+    }
+
+    /// Goes on from these words.
+    pub fn set(&mut self, words: &State) {
+        self.loads = Loads::new(words.external(&self.image));
+        for (p, &place) in self.place.iter().enumerate() {
+            let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
+            let (place, particles) = (place as usize, &mut self.particles);
+            particles.x[place] = quad(words.x[p]);
+            particles.v[place] = quad(words.v[p]);
+            particles.force[place] = quad(self.loads.total(p as u32));
+            particles.ends[place] = Ends::of(self.image.numbers(), &particles.x[place], &particles.v[place]);
+        }
+        let in_lanes = self.lanes.iter_mut().flat_map(|lane| &mut lane.u);
+        self.order.iter().zip(in_lanes).for_each(|(&edge, u)| *u = words.u[edge as usize]);
+        self.lanes.iter_mut().for_each(|lane| lane.overflow = Overflow::NONE);
+        self.overflow = words.overflow;
+        self.next_event = self.image.events.partition_point(|e| e.step < words.step);
+        self.step = words.step;
     }
 
     /// Takes `steps` steps.
