@@ -10,6 +10,8 @@
 //! | `cosim` | model and hardware in lock step | `rtl` |
 //! | `cli` | the command line, one file per verb | `cli` |
 //! | `view`, `picture`, `plot`, `export` | what people see: the page, drawings, files for other programs | `cli` |
+//! | `sample` | what is taken of a run at a step | `cli` |
+//! | `output` | the one way to write files | `cli` |
 //! | `synth` | from a configuration to a bitstream | `cli` |
 //! | `emulate` | the card for a virtual machine | `cli` |
 //! | `bench` | how fast every engine is here | `cli` |
@@ -55,6 +57,8 @@ pub mod picture;
 pub mod plot;
 #[cfg(feature = "cli")]
 mod progress;
+#[cfg(feature = "cli")]
+pub mod sample;
 pub mod selftest;
 #[cfg(feature = "cli")]
 pub mod synth;

@@ -1,18 +1,28 @@
-//! Live: the board in a control loop at 1 kHz, as force display needs it.
+//! Live: an engine in a control loop at 1 kHz, as force display needs it.
 //!
 //! Each tick writes the forces of the chosen points, starts the steps that make up a millisecond, reads the
-//! points while the engine computes, and waits for it. Now and then the whole display is read. How long a tick
+//! points while a board computes, and waits for it. Now and then the whole display is read. How long a tick
 //! takes from when it was due, and how often the next one was due before it ended, is measured.
 
-use crate::{board::BoardError, device::Device, engine::BoardEngine, sys::schedule};
-use nendo_model::scene::Scene;
+use crate::{
+    board::BoardError,
+    device::Device,
+    engine::{BoardEngine, Engine, EngineError},
+    sys::schedule,
+};
+use nendo_model::{mesh::Vec3, scene::Scene};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 /// One tick.
 pub const PERIOD: Duration = Duration::from_millis(1);
 /// Ticks from one whole display to the next: 30 pictures a second.
 const FRAME: u64 = 33;
+/// So many ticks are in the table.
+const TRACKED: usize = 1 << 20;
 /// Priority of the control thread, in the middle of what SCHED_FIFO offers.
 const PRIORITY: i32 = 50;
 
@@ -74,6 +84,9 @@ pub struct LiveReport {
     pub frame_max_ms: f64,
     /// The chosen points.
     pub points: Vec<Point>,
+    /// Every tick, as comma-separated values.
+    #[serde(skip)]
+    pub table: String,
 }
 
 /// The points to touch where none are chosen: some that the scene pushes, or else the last particle.
@@ -88,16 +101,145 @@ pub fn default_points(scene: &Scene) -> Vec<u32> {
     points
 }
 
-/// Runs `steps` steps of `step` seconds in a control loop; returns how many were taken.
+/// What a control loop can drive.
+pub trait Driven: Send {
+    /// Why it does not go on.
+    type Error: Send;
+    /// Takes steps, writing the forces of these points before and reading where they are, and the whole display if it
+    /// is wanted: how long that took.
+    fn tick(&mut self, steps: u64, points: &[u32], whole: bool) -> Result<Option<Duration>, Self::Error>;
+    /// Where these points were seen last, in metres.
+    fn seen(&self) -> &[Vec3];
+    /// Reads where these points are.
+    fn look(&mut self, points: &[u32]) -> Result<(), Self::Error>;
+    /// Whether it can go on.
+    fn is_sound(&self) -> bool;
+}
+
+/// A board, and where its points are.
+struct OnBoard<'a, D: Device> {
+    engine: &'a mut BoardEngine<D>,
+    seen: Vec<Vec3>,
+}
+
+impl<D: Device> OnBoard<'_, D> {
+    fn place(&mut self, points: &[[i32; 3]]) {
+        let image = self.engine.image();
+        let residual = image.numbers().x.residual;
+        self.seen = points.iter().map(|x| image.position(x.map(|c| c << residual))).collect();
+    }
+}
+
+impl<D: Device> Driven for OnBoard<'_, D> {
+    type Error = BoardError;
+
+    fn tick(&mut self, steps: u64, points: &[u32], whole: bool) -> Result<Option<Duration>, BoardError> {
+        self.engine.refresh_forces(points)?;
+        let (mut seen, mut took) = (Vec::new(), None);
+        self.engine.run_while(steps, |board| {
+            seen = board.points(points)?;
+            if whole {
+                let asked = Instant::now();
+                board.display()?;
+                took = took.max(Some(asked.elapsed()));
+            }
+            Ok(())
+        })?;
+        self.place(&seen);
+        Ok(took)
+    }
+
+    fn seen(&self) -> &[Vec3] {
+        &self.seen
+    }
+
+    fn look(&mut self, points: &[u32]) -> Result<(), BoardError> {
+        let seen = self.engine.board().points(points)?;
+        self.place(&seen);
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        self.engine.failure().is_none()
+    }
+}
+
+/// An engine that computes in this process, and where its points are.
+struct Here<'a> {
+    engine: &'a mut dyn Engine,
+    seen: Vec<Vec3>,
+}
+
+impl Here<'_> {
+    /// All positions; the points of them are kept.
+    fn read(&mut self, points: &[u32]) -> Result<Vec<Vec3>, EngineError> {
+        let all = self.engine.positions()?;
+        self.seen = points.iter().map(|&p| all[p as usize]).collect();
+        Ok(all)
+    }
+}
+
+impl Driven for Here<'_> {
+    type Error = EngineError;
+
+    fn tick(&mut self, steps: u64, points: &[u32], whole: bool) -> Result<Option<Duration>, EngineError> {
+        self.engine.advance(steps)?;
+        let asked = Instant::now();
+        self.read(points)?;
+        Ok(whole.then(|| asked.elapsed()))
+    }
+
+    fn seen(&self) -> &[Vec3] {
+        &self.seen
+    }
+
+    fn look(&mut self, points: &[u32]) -> Result<(), EngineError> {
+        self.read(points).map(drop)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.engine.failure().is_none()
+    }
+}
+
+/// How a control loop runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop<'a> {
+    /// Steps in all.
+    pub steps: u64,
+    /// The length of each in seconds.
+    pub step: f64,
+    /// Particles that are touched and watched each tick.
+    pub points: &'a [u32],
+}
+
+/// Runs a board in a control loop; returns how many steps were taken.
 ///
-/// `go_on` is asked after each tick.
-pub fn run<D: Device>(
+/// `go_on` is asked after each tick: steps taken, and whether the engine can go on.
+pub fn run_board<D: Device>(
     engine: &mut BoardEngine<D>,
-    steps: u64,
-    step: f64,
-    points: &[u32],
-    mut go_on: impl FnMut(u64, &BoardEngine<D>) -> bool + Send,
+    plan: Loop<'_>,
+    go_on: impl FnMut(u64, bool) -> bool + Send,
 ) -> Result<(u64, LiveReport), BoardError> {
+    run(&mut OnBoard { engine, seen: Vec::new() }, plan, go_on)
+}
+
+/// Runs an engine of this process in a control loop; returns how many steps were taken.
+///
+/// `go_on` is asked after each tick: steps taken, and whether the engine can go on.
+pub fn run_here(
+    engine: &mut dyn Engine,
+    plan: Loop<'_>,
+    go_on: impl FnMut(u64, bool) -> bool + Send,
+) -> Result<(u64, LiveReport), EngineError> {
+    run(&mut Here { engine, seen: Vec::new() }, plan, go_on)
+}
+
+fn run<D: Driven>(
+    driven: &mut D,
+    plan: Loop<'_>,
+    mut go_on: impl FnMut(u64, bool) -> bool + Send,
+) -> Result<(u64, LiveReport), D::Error> {
     std::thread::scope(|scope| {
         let control = scope.spawn(move || {
             let scheduling = match schedule::fifo(PRIORITY) {
@@ -106,7 +248,7 @@ pub fn run<D: Device>(
                     format!("normal: SCHED_FIFO refused ({error}); run as root or with CAP_SYS_NICE")
                 }
             };
-            control_loop(engine, steps, step, points, scheduling, &mut go_on)
+            control_loop(driven, plan, scheduling, &mut go_on)
         });
         match control.join() {
             Ok(result) => result,
@@ -115,57 +257,50 @@ pub fn run<D: Device>(
     })
 }
 
-fn control_loop<D: Device>(
-    engine: &mut BoardEngine<D>,
-    steps: u64,
-    step: f64,
-    points: &[u32],
+fn control_loop<D: Driven>(
+    driven: &mut D,
+    Loop { steps, step, points }: Loop<'_>,
     scheduling: String,
-    go_on: &mut dyn FnMut(u64, &BoardEngine<D>) -> bool,
-) -> Result<(u64, LiveReport), BoardError> {
+    go_on: &mut dyn FnMut(u64, bool) -> bool,
+) -> Result<(u64, LiveReport), D::Error> {
     let steps_per_tick = ((PERIOD.as_secs_f64() / step).round() as u64).max(1);
-    let mut times = Vec::with_capacity(steps.div_ceil(steps_per_tick).min(1 << 20) as usize);
+    let room = steps.div_ceil(steps_per_tick).min(1 << 20) as usize;
+    let (mut times, mut track) = (Vec::with_capacity(room), Vec::with_capacity(room * points.len()));
     let (mut done, mut overruns, mut frames, mut frame_max) = (0, 0, 0, Duration::ZERO);
-    let mut seen = vec![[0; 3]; points.len()];
     let mut due = Instant::now();
     while done < steps {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let now = steps_per_tick.min(steps - done);
         let whole = (times.len() as u64).is_multiple_of(FRAME);
-        engine.refresh_forces(points)?;
-        engine.run_while(now, |board| {
-            seen = board.points(points)?;
-            if whole {
-                let asked = Instant::now();
-                board.display()?;
-                frame_max = frame_max.max(asked.elapsed());
-                frames += 1;
-            }
-            Ok(())
-        })?;
+        if let Some(took) = driven.tick(now, points, whole)? {
+            frame_max = frame_max.max(took);
+            frames += 1;
+        }
         done += now;
         let ended = Instant::now();
         times.push(ended - due);
+        // What is written later grows with the run: beyond a million ticks only the figures go on.
+        if times.len() <= TRACKED {
+            track.extend_from_slice(driven.seen());
+        }
         due += PERIOD;
         if ended > due {
             overruns += 1;
             due = ended;
         }
-        if !go_on(done, engine) {
+        if !go_on(done, driven.is_sound()) {
             break;
         }
     }
     // What the points are after the last step, not during it.
     if done > 0 {
-        seen = engine.board().points(points)?;
+        driven.look(points)?;
     }
-    let image = engine.image();
-    let residual = image.numbers().x.residual;
-    let position = |x: &[i32; 3]| image.position(x.map(|c| c << residual)).into();
     let report = LiveReport {
         period_us: PERIOD.as_secs_f64() * 1e6,
         ticks: times.len() as u64,
         steps_per_tick,
+        table: table(points, &times, &track),
         latency_us: Latency::of(&mut times),
         overruns,
         scheduling,
@@ -173,28 +308,51 @@ fn control_loop<D: Device>(
         frame_max_ms: frame_max.as_secs_f64() * 1e3,
         points: points
             .iter()
-            .zip(&seen)
-            .map(|(&particle, x)| Point { particle, position: position(x) })
+            .zip(driven.seen())
+            .map(|(&particle, x)| Point { particle, position: (*x).into() })
             .collect(),
     };
     Ok((done, report))
 }
 
+/// Every tick with its latency and where the points were seen, as comma-separated values.
+fn table(points: &[u32], times: &[Duration], track: &[Vec3]) -> String {
+    let mut csv = "tick,latency_us".to_owned();
+    for p in points {
+        let _ = write!(csv, ",x{p}_m,y{p}_m,z{p}_m");
+    }
+    csv.push('\n');
+    for (tick, time) in times.iter().take(TRACKED).enumerate() {
+        let _ = write!(csv, "{tick},{:.1}", time.as_secs_f64() * 1e6);
+        for x in &track[tick * points.len()..][..points.len()] {
+            let _ = write!(csv, ",{},{},{}", x.x, x.y, x.z);
+        }
+        csv.push('\n');
+    }
+    csv
+}
+
 impl LiveReport {
+    /// How many times as long as it may a tick takes, where that is too long.
+    fn times_too_slow(&self) -> Option<f64> {
+        let ratio = self.latency_us.p50 / self.period_us;
+        (ratio > 1.0).then_some(ratio)
+    }
+
     /// A few lines for people.
     pub fn lines(&self) -> String {
         let Latency { min, p50, p99, p99_9, max } = self.latency_us;
+        let verdict = match self.times_too_slow() {
+            Some(ratio) => {
+                format!("{ratio:.1} times too slow for {:.0} ticks a second", 1e6 / self.period_us)
+            }
+            None => format!("{} of {} ticks in time", self.ticks - self.overruns, self.ticks),
+        };
         format!(
-            "live: {} ticks of {} us, {} steps each; {} overruns\n\
+            "live: {verdict}; {} steps each of {} us\n\
              latency in us: min {min:.0}, p50 {p50:.0}, p99 {p99:.0}, p99.9 {p99_9:.0}, max {max:.0}\n\
              {} whole displays, the slowest in {:.1} ms; scheduling: {}",
-            self.ticks,
-            self.period_us,
-            self.steps_per_tick,
-            self.overruns,
-            self.frames,
-            self.frame_max_ms,
-            self.scheduling
+            self.steps_per_tick, self.period_us, self.frames, self.frame_max_ms, self.scheduling
         )
     }
 }
@@ -219,6 +377,40 @@ mod tests {
             }
             prop_assert_eq!(found.max.round() as u64, sorted[n - 1]);
         }
+    }
+
+    #[test]
+    fn what_is_too_slow_says_how_many_times() {
+        let report = |p50| LiveReport {
+            period_us: 1000.0,
+            ticks: 10,
+            steps_per_tick: 2,
+            latency_us: Latency { p50, ..Latency::default() },
+            overruns: 3,
+            scheduling: String::new(),
+            frames: 1,
+            frame_max_ms: 0.0,
+            points: Vec::new(),
+            table: String::new(),
+        };
+        assert!(report(37_400.0).lines().contains("37.4 times too slow for 1000 ticks a second"));
+        assert!(report(200.0).lines().contains("7 of 10 ticks in time"));
+    }
+
+    #[test]
+    fn every_tick_is_a_line_with_its_points() {
+        let scene = Scene::open("box:3x3x3").unwrap();
+        let options =
+            nendo_model::engine::Options { kind: nendo_model::engine::Kind::F32, ..Default::default() };
+        let mut engine = nendo_model::engine::open(&scene, &options).unwrap();
+        let plan = Loop { steps: 7, step: scene.step, points: &[0, 26] };
+        let (done, report) = run_here(engine.as_mut(), plan, |_, sound| sound).unwrap();
+        assert_eq!(done, 7);
+        let lines: Vec<&str> = report.table.lines().collect();
+        assert_eq!(lines[0], "tick,latency_us,x0_m,y0_m,z0_m,x26_m,y26_m,z26_m");
+        assert_eq!(lines.len() as u64, report.ticks + 1);
+        let last: Vec<f64> = lines.last().unwrap().split(',').skip(5).map(|c| c.parse().unwrap()).collect();
+        assert_eq!(last[..], engine.positions().unwrap()[26].as_slice()[..]);
     }
 
     #[test]

@@ -6,15 +6,15 @@ use std::{path::PathBuf, sync::Arc};
 
 /// A chart of one or more lines.
 #[derive(Clone, Debug)]
-pub struct Chart<'a> {
+pub struct Chart {
     /// Above the chart.
     pub title: String,
     /// Below the horizontal axis.
-    pub x_label: &'a str,
+    pub x_label: String,
     /// Beside the vertical axis.
-    pub y_label: &'a str,
+    pub y_label: String,
     /// Name and points of each line.
-    pub lines: Vec<(&'a str, Vec<(f64, f64)>)>,
+    pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 const SIZE: (u32, u32) = (900, 520);
@@ -39,18 +39,21 @@ pub fn picture_path(text: &str) -> Result<PathBuf, String> {
 }
 
 /// The chart as SVG text.
-pub fn svg(chart: &Chart<'_>) -> anyhow::Result<String> {
+pub fn svg(chart: &Chart) -> anyhow::Result<String> {
     let mut text = String::new();
     draw(chart, &mut text).map_err(|e| anyhow!("drawing the chart: {e}"))?;
     Ok(text)
 }
 
-fn draw(chart: &Chart<'_>, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+fn draw(chart: &Chart, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
     let points =
         || chart.lines.iter().flat_map(|(_, line)| line).filter(|p| p.0.is_finite() && p.1.is_finite());
-    let right = points().map(|p| p.0).fold(0.0, f64::max);
-    let top = points().map(|p| p.1).fold(0.0, f64::max);
-    let some = |v: f64| if v > 0.0 { v } else { 1.0 };
+    // Zero is in the picture: what is small looks small.
+    let range = |values: &dyn Fn((f64, f64)) -> f64, air: f64| {
+        let values = || points().map(|p| values(*p));
+        let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+        if low < high { low * air..high * air } else { 0.0..1.0 }
+    };
     let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut area = ChartBuilder::on(&root)
@@ -58,10 +61,10 @@ fn draw(chart: &Chart<'_>, text: &mut String) -> Result<(), Box<dyn std::error::
         .margin(14)
         .x_label_area_size(46)
         .y_label_area_size(78)
-        .build_cartesian_2d(0.0..some(right), 0.0..some(top) * 1.08)?;
+        .build_cartesian_2d(range(&|p| p.0, 1.0), range(&|p| p.1, 1.08))?;
     area.configure_mesh()
-        .x_desc(chart.x_label)
-        .y_desc(chart.y_label)
+        .x_desc(&chart.x_label)
+        .y_desc(&chart.y_label)
         .label_style((TYPEFACE, 14))
         .axis_desc_style((TYPEFACE, 16))
         .light_line_style(RGBColor(245, 245, 245))
@@ -70,7 +73,7 @@ fn draw(chart: &Chart<'_>, text: &mut String) -> Result<(), Box<dyn std::error::
     for ((name, line), colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
         let style = colour.stroke_width(2);
         area.draw_series(LineSeries::new(line.iter().copied().filter(|p| p.1.is_finite()), style))?
-            .label(*name)
+            .label(name)
             .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 22, y)], style));
     }
     area.configure_series_labels()
@@ -104,9 +107,12 @@ mod tests {
     fn charts_become_svg_and_png() {
         let chart = Chart {
             title: "a < b".to_owned(),
-            x_label: "time [s]",
-            y_label: "error [%]",
-            lines: vec![("mean", vec![(0.0, 0.0), (1.0, 2.0), (2.0, f64::NAN)]), ("empty", vec![])],
+            x_label: "time [s]".to_owned(),
+            y_label: "error [%]".to_owned(),
+            lines: vec![
+                ("mean".to_owned(), vec![(0.0, 0.0), (1.0, 2.0), (2.0, f64::NAN)]),
+                ("empty".to_owned(), vec![]),
+            ],
         };
         let svg = svg(&chart).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("time [s]") && svg.contains("polyline"));
@@ -114,6 +120,17 @@ mod tests {
         assert_eq!(&png[1..4], b"PNG");
         // Drawn, not blank: a blank picture of this size compresses to almost nothing.
         assert!(png.len() > 5000, "{}", png.len());
+    }
+
+    /// A pressed floor feels forces below zero.
+    #[test]
+    fn values_below_zero_are_in_the_picture() {
+        let line = vec![(0.0, 0.0), (1.0, -7.0)];
+        let chart =
+            |lines| Chart { title: String::new(), x_label: String::new(), y_label: String::new(), lines };
+        let text = svg(&chart(vec![("floor".to_owned(), line)])).unwrap();
+        assert!(text.contains("-6.0"), "{text}");
+        assert!(svg(&chart(vec![])).is_ok());
     }
 
     #[test]

@@ -148,13 +148,26 @@ fn live_runs_report_latencies() {
     assert!(live["overruns"].as_u64().unwrap() <= 50 && live["scheduling"].is_string());
     let plain = ok(&["run", "cube9", "--seconds", "0.05"]);
     assert_eq!(report["state_digest"], plain["state_digest"]);
-    let out = nendo(&["run", "cube9", "--live"]);
-    assert_eq!(
-        (out.status.code(), stderr(&out).contains("--live needs --engine rtl or board")),
-        (Some(2), true)
-    );
     let out = nendo(&["run", "cube9", "--engine", "board", "--live", "--points", "9999"]);
     assert_eq!((out.status.code(), stderr(&out).contains("729 particles")), (Some(2), true));
+}
+
+/// A control loop was for boards alone.
+#[test]
+fn live_runs_need_no_board() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    for engine in
+        [&["--engine", "f64"][..], &["--engine", "f32"], &["--engine", "model"], &["--device", "model"]]
+    {
+        let run = [&["run", "cube9", "--seconds", "0.05"], engine].concat();
+        let live = ok(&[&run[..], &["--live", "--points", "1,728", "-o", out]].concat());
+        assert_eq!(live["state_digest"], ok(&run)["state_digest"], "{engine:?}");
+        assert_eq!((&live["steps"], &live["live"]["ticks"]), (&50.into(), &50.into()), "{engine:?}");
+        let table = std::fs::read_to_string(folder.path().join("live.csv")).unwrap();
+        assert!(table.starts_with("tick,latency_us,x1_m,y1_m,z1_m,x728_m,"), "{table}");
+        assert_eq!(table.lines().count(), 51, "{engine:?}: every tick is a line");
+    }
 }
 
 #[test]

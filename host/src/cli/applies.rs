@@ -31,7 +31,6 @@ pub(super) const TABLE: &[Rule] = &[
     rule("device", &[Board]),
     rule("record", &[Rtl, Board]),
     rule("completion", &[Rtl, Board]),
-    rule("live", &[Rtl, Board]),
     rule("trace", &[Rtl]),
 ];
 
@@ -169,6 +168,7 @@ mod tests {
             ("--shuffle-edges 3", &[Model]),
             ("--integrator rk4", &[F64]),
             ("--device model", &[Board]),
+            ("--live", &[Model, F32, F64]),
             ("--device model --live --record f", &[Board]),
         ] {
             let options: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
@@ -183,9 +183,12 @@ mod tests {
             };
             assert_eq!(args.engine().asked().1, expected, "{options:?}");
         }
-        for contradiction in
-            ["--integrator rk4 --profile wide", "--device model --trace f", "--live", "--trace f"]
-        {
+        for contradiction in [
+            "--integrator rk4 --profile wide",
+            "--device model --trace f",
+            "--live --integrator rk4 --modules 2",
+            "--trace f",
+        ] {
             let options: Vec<String> = contradiction.split_whitespace().map(str::to_owned).collect();
             let text = refusal(&matches(&["nendo", "run", "cube9"], &options)).unwrap();
             assert!(text.contains("needs --engine"), "{text}");

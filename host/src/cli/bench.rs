@@ -165,7 +165,7 @@ fn ratio_line(ratio: &Value) -> String {
 }
 
 /// Edges per second of the boxes; what is not valid is left out.
-fn chart(rows: &[Row], cores: usize) -> plot::Chart<'static> {
+fn chart(rows: &[Row], cores: usize) -> plot::Chart {
     let line = |engine: &'static str, threads: usize| {
         let mine = rows.iter().filter(|r| r.engine == engine && r.threads == Some(threads) && r.valid);
         let boxes = mine.filter(|r| r.size.bytes().all(|b| b.is_ascii_digit() || b == b'x'));
@@ -184,9 +184,9 @@ fn chart(rows: &[Row], cores: usize) -> plot::Chart<'static> {
     lines.retain(|(_, points)| !points.is_empty());
     plot::Chart {
         title: format!("{}: boxes", processor()),
-        x_label: "log10 of the number of edges",
-        y_label: "M edges per second",
-        lines,
+        x_label: "log10 of the number of edges".to_owned(),
+        y_label: "M edges per second".to_owned(),
+        lines: lines.into_iter().map(|(name, points)| (name.to_owned(), points)).collect(),
     }
 }
 

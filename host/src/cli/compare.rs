@@ -108,12 +108,12 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let points = |value: fn(&Sample) -> f64| samples.iter().map(|s| (s.t, value(s))).collect();
     let svg = plot::svg(&plot::Chart {
         title: format!("{}: {label} against {}", scene.name, args.reference),
-        x_label: "time [s]",
+        x_label: "time [s]".to_owned(),
         y_label: match scene.error_scale {
-            ErrorScale::Width => "position error [% of width]",
-            ErrorScale::PeakDisplacement => "position error [% of peak extension]",
+            ErrorScale::Width => "position error [% of width]".to_owned(),
+            ErrorScale::PeakDisplacement => "position error [% of peak extension]".to_owned(),
         },
-        lines: vec![("mean", points(|s| s.mean_percent)), ("largest", points(|s| s.max_percent))],
+        lines: vec![("mean".to_owned(), points(|s| s.mean_percent)), ("largest".to_owned(), points(|s| s.max_percent))],
     })?;
     if let Some(path) = &args.plot {
         let bytes = if path.extension().is_some_and(|e| e == "png") {

@@ -1,7 +1,9 @@
 //! What a run leaves for other programs: a VTU series, tables, a glTF model, a report.
 
 pub mod gltf;
+pub mod history;
 pub mod page;
+pub mod quantity;
 pub mod series;
 pub mod vtu;
 

@@ -8,7 +8,8 @@ use std::fmt::Write;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#33302c;background:#fbfaf7;max-width:960px;margin:2rem auto;padding:0 1rem}\
 h1{font-weight:600;margin-bottom:.2rem}h2{font-size:1.1rem;margin-top:2rem}\
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .8rem .25rem 0;border-bottom:1px solid #e4dfd6;vertical-align:top}\
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}svg{max-width:100%;height:auto}code{font-size:.85em;overflow-wrap:anywhere}";
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}svg{max-width:100%;height:auto}\
+.alert{background:#fbe9e0;border-left:4px solid #b5482b;padding:.6rem 1rem}details{margin-top:1.5rem}summary{font-weight:600;cursor:pointer}code{font-size:.85em;overflow-wrap:anywhere}";
 
 /// A table of names and values.
 type Rows = Vec<(String, String)>;
@@ -32,9 +33,31 @@ impl Page {
         }
     }
 
+    /// Adds something that must not be overlooked.
+    pub fn alert(&mut self, text: &str) -> &mut Self {
+        let _ = writeln!(self.html, "<p class=\"alert\">{}</p>", escape(text));
+        self
+    }
+
+    /// Adds what not every reader wants: a line to open.
+    pub fn folded(&mut self, title: &str, inside: impl FnOnce(&mut Self)) -> &mut Self {
+        let _ = writeln!(self.html, "<details>\n<summary>{}</summary>", escape(title));
+        inside(self);
+        self.html.push_str("</details>\n");
+        self
+    }
+
+    /// A heading, where there is something to say.
+    fn heading(&mut self, title: &str) {
+        if !title.is_empty() {
+            let _ = writeln!(self.html, "<h2>{}</h2>", escape(title));
+        }
+    }
+
     /// Adds a table of names and values.
     pub fn table(&mut self, title: &str, rows: &[(String, String)]) -> &mut Self {
-        let _ = writeln!(self.html, "<h2>{}</h2>\n<table>", escape(title));
+        self.heading(title);
+        self.html.push_str("<table>\n");
         for (name, value) in rows {
             let _ = writeln!(self.html, "<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value));
         }
@@ -44,7 +67,8 @@ impl Page {
 
     /// Adds a table of numbers with a head.
     pub fn numbers(&mut self, title: &str, head: &[&str], rows: &[Vec<String>]) -> &mut Self {
-        let _ = writeln!(self.html, "<h2>{}</h2>\n<table>", escape(title));
+        self.heading(title);
+        self.html.push_str("<table>\n");
         let line = |cells: Vec<String>, tag: &str| {
             let cells: Vec<String> =
                 cells.iter().map(|c| format!("<{tag} class=\"n\">{}</{tag}>", escape(c))).collect();
@@ -60,7 +84,8 @@ impl Page {
 
     /// Adds a picture made by this program.
     pub fn picture(&mut self, title: &str, svg: &str) -> &mut Self {
-        let _ = writeln!(self.html, "<h2>{}</h2>\n{svg}", escape(title));
+        self.heading(title);
+        let _ = writeln!(self.html, "{svg}");
         self
     }
 

@@ -1,122 +1,348 @@
-//! States taken during a run, at even distances in time: frames on disk and a table of chosen particles.
+//! States taken during a run, at even distances in time: frames on disk, chosen particles and forces as tables.
+//!
+//! Every frame is written at once. The lists of them and the tables are written again every few seconds: what kills a run
+//! leaves all of it but the last moments.
 
-use super::vtu;
-use crate::output::write_whole;
-use nendo_model::{mesh::Vec3, scene::Scene};
+use super::{history::History, vtu};
+use crate::{output::write_whole, sample::Sample};
+use nendo_model::scene::Scene;
 use std::{
+    collections::BTreeMap,
     fmt::Write,
-    io,
+    fs, io,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
+
+/// How often tables are written while a run goes on.
+const KEEP: Duration = Duration::from_secs(5);
 
 /// What is wanted of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
+    /// At least so many states after the first one; none for the last one alone.
+    pub samples: u64,
     /// So many frames after the first one.
     pub frames: u64,
     /// These particles in a table.
     pub watch: Vec<u32>,
 }
 
+/// When a state is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    step: u64,
+    frame: bool,
+}
+
 impl Plan {
-    /// How often the state is taken. A table without frames has a hundred lines.
-    fn samples(&self) -> u64 {
-        if self.frames > 0 { self.frames } else { 100 }
+    /// Even distances of each kind, in integers, so that the last state is that of the last step; every frame is a state
+    /// in the tables, too.
+    fn marks(&self, steps: u64) -> Vec<Mark> {
+        let even = |count: u64| {
+            let count = count.min(steps);
+            let step = move |i: u64| (u128::from(steps) * u128::from(i) / u128::from(count.max(1))) as u64;
+            (0..=count).map(step)
+        };
+        let mut marks: BTreeMap<u64, bool> = BTreeMap::from([(steps, false)]);
+        if self.samples > 0 {
+            marks.extend(even(self.samples).map(|step| (step, false)));
+        }
+        if self.frames > 0 {
+            marks.extend(even(self.frames).map(|step| (step, true)));
+        }
+        marks.into_iter().map(|(step, frame)| Mark { step, frame }).collect()
     }
 }
 
-/// Takes the states. Every frame is written at once; the lists of them when the run ends.
+/// Takes the states.
 #[derive(Debug)]
 pub struct Series<'a> {
     scene: &'a Scene,
-    folder: PathBuf,
-    plan: Plan,
-    steps: u64,
-    taken: u64,
+    /// Where files go, if anywhere.
+    folder: Option<PathBuf>,
+    watch: Vec<u32>,
+    marks: Vec<Mark>,
+    /// How many of them are behind.
+    passed: usize,
     frames: Vec<(f64, String)>,
-    table: String,
+    history: History,
+    watched: String,
+    /// Lines of the tables of the run that this one goes on from.
+    before: Before,
+    kept: Instant,
+}
+
+/// What an earlier run left in the same folder.
+#[derive(Debug, Default)]
+struct Before {
+    forces: String,
+}
+
+/// The state from which a run goes on.
+pub const STATE: &str = "state.nendo";
+
+/// What a run leaves in its folder, but for frames.
+const LEFT: [&str; 12] = [
+    "frames.pvd",
+    "around.pvd",
+    "watch.csv",
+    "forces.csv",
+    "live.csv",
+    "state.csv",
+    STATE,
+    "report.html",
+    "report.json",
+    "model.glb",
+    "picture.png",
+    "picture.svg",
+];
+
+/// Removes what an earlier run has left in a folder: nothing of it is taken for the next one's.
+pub fn clear(folder: &Path) -> io::Result<()> {
+    let remove = |path: &Path| match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    LEFT.iter().try_for_each(|name| remove(&folder.join(name)))?;
+    remove_frames(folder, 0)
+}
+
+/// Removes the frames of a folder from a number on.
+fn remove_frames(folder: &Path, from: usize) -> io::Result<()> {
+    let Ok(entries) = fs::read_dir(folder.join("frames")) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_suffix(".vtu")?.get(..5)?.parse::<usize>().ok());
+        if number.is_some_and(|number| number >= from) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 impl<'a> Series<'a> {
-    /// A series of a run of so many steps, into a folder.
-    pub fn new(scene: &'a Scene, folder: &Path, plan: Plan, steps: u64) -> Self {
-        let mut table = "t_s".to_owned();
+    /// A series of a run of so many steps, into a folder if there is one.
+    pub fn new(scene: &'a Scene, folder: Option<&Path>, plan: &Plan, steps: u64) -> Self {
+        let mut watched = "t_s".to_owned();
         for p in &plan.watch {
-            let _ = write!(table, ",x{p}_m,y{p}_m,z{p}_m");
+            let _ = write!(watched, ",x{p}_m,y{p}_m,z{p}_m");
         }
-        table.push('\n');
-        Self { scene, folder: folder.to_owned(), plan, steps, taken: 0, frames: Vec::new(), table }
+        watched.push('\n');
+        Self {
+            scene,
+            folder: folder.map(Path::to_owned),
+            watch: plan.watch.clone(),
+            marks: plan.marks(steps),
+            passed: 0,
+            frames: Vec::new(),
+            history: History::default(),
+            watched,
+            before: Before::default(),
+            kept: Instant::now(),
+        }
+    }
+
+    /// Goes on where an earlier run with the same plan was: what it left of before that step stays.
+    pub fn go_on_from(&mut self, step: u64) -> io::Result<()> {
+        self.passed = self.marks.partition_point(|mark| mark.step <= step);
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let time = step as f64 * self.scene.step;
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let earlier = |text: &str| -> String {
+            let is_earlier = |line: &&str| {
+                line.split(',').next().and_then(|first| first.parse().ok()).is_some_and(|t: f64| t <= time)
+            };
+            text.lines().filter(is_earlier).flat_map(|line| [line, "\n"]).collect()
+        };
+        let watched = read("watch.csv");
+        if watched.lines().next() == self.watched.lines().next() {
+            self.watched += &earlier(&watched);
+        }
+        self.before.forces = earlier(&read("forces.csv"));
+        self.frames = frames_of(&read("frames.pvd"));
+        self.frames.retain(|(t, name)| *t <= time && folder.join(name).is_file());
+        // Their numbers go on.
+        let count =
+            self.frames.iter().enumerate().take_while(|(k, (_, name))| *name == frame_name(*k)).count();
+        self.frames.truncate(count);
+        remove_frames(folder, count)
     }
 
     /// The step at which the next state is due, until all are taken.
     pub fn due(&self) -> Option<u64> {
-        let samples = self.plan.samples().min(self.steps);
-        // Integers, so that the last sample is the last step.
-        (self.taken <= samples)
-            .then(|| (u128::from(self.steps) * u128::from(self.taken) / u128::from(samples.max(1))) as u64)
+        self.marks.get(self.passed).map(|mark| mark.step)
     }
 
-    /// Takes the state at a step.
-    pub fn take(&mut self, step: u64, positions: &[Vec3]) -> io::Result<()> {
-        let time = step as f64 * self.scene.step;
-        if self.plan.frames > 0 {
-            let name = format!("frames/{:05}.vtu", self.taken);
-            write_whole(&self.folder.join(&name), vtu::vtu(self.scene, positions).as_bytes())?;
-            self.frames.push((time, name));
-        }
-        if !self.plan.watch.is_empty() {
-            let _ = write!(self.table, "{time}");
-            for p in self.plan.watch.iter().filter_map(|&p| positions.get(p as usize)) {
-                let _ = write!(self.table, ",{},{},{}", p.x, p.y, p.z);
-            }
-            self.table.push('\n');
-        }
-        self.taken += 1;
-        Ok(())
+    /// Whether all forces are wanted of the next state.
+    pub fn wants_all(&self) -> bool {
+        self.folder.is_some() && self.marks.get(self.passed).is_some_and(|mark| mark.frame)
     }
 
-    /// Writes the list of frames and the table; tells their names.
-    pub fn finish(self) -> io::Result<Vec<String>> {
+    /// Where files go, if anywhere.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// What was felt and seen so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Takes a state: the one that is due, or one beside them. Tells whether it is time to keep what there is, which has
+    /// been done with all that is here.
+    pub fn take(&mut self, sample: &Sample) -> io::Result<bool> {
+        let due = self.marks.get(self.passed).filter(|mark| mark.step == sample.step).copied();
+        self.passed += usize::from(due.is_some());
+        self.history.push(sample);
+        let _ = write!(self.watched, "{}", sample.time);
+        for p in self.watch.iter().filter_map(|&p| sample.positions.get(p as usize)) {
+            let _ = write!(self.watched, ",{},{},{}", p.x, p.y, p.z);
+        }
+        self.watched.push('\n');
+        let Some(folder) = &self.folder else { return Ok(false) };
+        if due.is_some_and(|mark| mark.frame) {
+            let name = frame_name(self.frames.len());
+            write_whole(&folder.join(&name), vtu::vtu(self.scene, &sample.positions).as_bytes())?;
+            self.frames.push((sample.time, name));
+        }
+        let keeps = self.kept.elapsed() > KEEP;
+        if keeps {
+            self.keep()?;
+        }
+        Ok(keeps)
+    }
+
+    /// Writes the list of frames and the tables; tells their names.
+    pub fn keep(&mut self) -> io::Result<Vec<String>> {
+        let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let mut files = Vec::new();
         let mut write = |name: &str, text: &str| {
             files.push(name.to_owned());
-            write_whole(&self.folder.join(name), text.as_bytes())
+            write_whole(&folder.join(name), text.as_bytes())
         };
-        if self.plan.frames > 0 {
+        if self.marks.iter().any(|mark| mark.frame) {
             write("frames.pvd", &vtu::pvd(&self.frames))?;
         }
-        if !self.plan.watch.is_empty() {
-            write("watch.csv", &self.table)?;
+        if !self.watch.is_empty() {
+            write("watch.csv", &self.watched)?;
         }
+        let own = self.history.csv();
+        let (head, lines) = own.split_once('\n').unwrap_or_default();
+        write("forces.csv", &[head, "\n", &self.before.forces, lines].concat())?;
+        self.kept = Instant::now();
         Ok(files)
     }
+}
+
+/// The frames that a list of ours has: the objects' own, not what stands around them.
+fn frames_of(list: &str) -> Vec<(f64, String)> {
+    let frame = |line: &str| {
+        let (time, rest) = line.strip_prefix("<DataSet timestep=\"")?.split_once("\" part=\"0\" file=\"")?;
+        Some((time.parse().ok()?, rest.strip_suffix("\"/>")?.to_owned()))
+    };
+    list.lines().filter_map(frame).collect()
+}
+
+fn frame_name(number: usize) -> String {
+    format!("frames/{number:05}.vtu")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Sampler;
+    use nendo_model::engine::{self, Kind, Options};
+
+    fn frames(plan: &Plan, steps: u64) -> Vec<u64> {
+        plan.marks(steps).iter().filter(|mark| mark.frame).map(|mark| mark.step).collect()
+    }
 
     #[test]
     fn states_are_evenly_spaced_and_end_with_the_run() {
-        let scene = Scene::open("box:2x2x2").unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        for (steps, frames, wanted) in
+        for (steps, count, wanted) in
             [(10, 3, vec![0, 3, 6, 10]), (2, 5, vec![0, 1, 2]), (0, 4, vec![0]), (4, 1, vec![0, 4])]
         {
-            let plan = Plan { frames, watch: vec![0, 7] };
-            let mut series = Series::new(&scene, folder.path(), plan, steps);
-            let mut seen = Vec::new();
-            while let Some(step) = series.due() {
-                seen.push(step);
-                series.take(step, &scene.mesh.particles).unwrap();
+            for samples in [1, 4, 100] {
+                let plan = Plan { samples, frames: count, watch: vec![] };
+                assert_eq!(frames(&plan, steps), wanted, "{plan:?} {steps}");
+                let marks = plan.marks(steps);
+                assert!(marks.len() as u64 > samples.min(steps), "{marks:?}");
+                assert_eq!(marks.last().unwrap().step, steps);
             }
-            assert_eq!(seen, wanted);
-            assert_eq!(series.finish().unwrap(), ["frames.pvd", "watch.csv"]);
-            let table = std::fs::read_to_string(folder.path().join("watch.csv")).unwrap();
-            assert_eq!(table.lines().count(), wanted.len() + 1);
-            assert!(table.starts_with("t_s,x0_m,y0_m,z0_m,x7_m,y7_m,z7_m\n0,-5,-5,-5,5,5,5\n"), "{table}");
-            let list = std::fs::read_to_string(folder.path().join("frames.pvd")).unwrap();
-            assert_eq!(list.matches("<DataSet").count(), wanted.len());
         }
+        let steps = |plan: Plan| plan.marks(10).iter().map(|mark| mark.step).collect::<Vec<_>>();
+        assert_eq!(steps(Plan { samples: 0, ..Plan::default() }), [10]);
+        assert_eq!(steps(Plan { samples: 2, ..Plan::default() }), [0, 5, 10]);
+    }
+
+    fn run(
+        folder: &Path,
+        plan: &Plan,
+        steps: u64,
+        until: u64,
+        from: Option<&engine::Snapshot>,
+    ) -> engine::Snapshot {
+        let scene = Scene::open("cube9").unwrap();
+        let sampler = Sampler::new(&scene);
+        let options = Options { kind: Kind::F64, ..Options::default() };
+        let mut engine = engine::open(&scene, &options).unwrap();
+        let mut series = Series::new(&scene, Some(folder), plan, steps);
+        if let Some(state) = from {
+            engine.restore(state).unwrap();
+            series.go_on_from(state.step).unwrap();
+        }
+        while let Some(step) = series.due().filter(|&step| step <= until) {
+            engine.advance(step - engine.step()).unwrap();
+            series.take(&sampler.take(engine.as_mut(), false).unwrap()).unwrap();
+        }
+        series.keep().unwrap();
+        engine.save().unwrap()
+    }
+
+    /// Broken off and gone on with, a run leaves what it leaves in one piece.
+    #[test]
+    fn a_resumed_run_leaves_what_a_whole_one_does() {
+        let [whole, parts] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let plan = Plan { samples: 6, frames: 3, watch: vec![0, 7] };
+        run(whole.path(), &plan, 12, 12, None);
+        let state = run(parts.path(), &plan, 12, 6, None);
+        // It was killed a little later, after a frame that no list has.
+        fs::write(parts.path().join("frames/00002.vtu"), "later").unwrap();
+        run(parts.path(), &plan, 12, 12, Some(&state));
+        for name in [
+            "frames.pvd",
+            "watch.csv",
+            "forces.csv",
+            "frames/00000.vtu",
+            "frames/00002.vtu",
+            "frames/00003.vtu",
+        ] {
+            let [a, b] = [&whole, &parts].map(|f| fs::read_to_string(f.path().join(name)).unwrap());
+            assert_eq!(a, b, "{name}");
+        }
+        let table = fs::read_to_string(whole.path().join("watch.csv")).unwrap();
+        assert!(table.starts_with("t_s,x0_m,y0_m,z0_m,x7_m,y7_m,z7_m\n0,"), "{table}");
+        assert_eq!(table.lines().count(), 8);
+    }
+
+    #[test]
+    fn a_second_run_into_a_folder_left_stale_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        run(folder.path(), &Plan { samples: 1, frames: 4, watch: vec![1] }, 4, 4, None);
+        fs::write(folder.path().join("frames/notes.txt"), "mine").unwrap();
+        fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+        clear(folder.path()).unwrap();
+        run(folder.path(), &Plan { samples: 1, frames: 1, watch: vec![] }, 4, 4, None);
+        let names = |sub: &str| {
+            let entries = fs::read_dir(folder.path().join(sub)).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(""), ["forces.csv", "frames", "frames.pvd", "notes.txt"]);
+        assert_eq!(names("frames"), ["00000.vtu", "00001.vtu", "notes.txt"]);
     }
 }

@@ -82,14 +82,13 @@ fn every_example_of_help_is_one_of_ours() {
 }
 
 /// Printed, but not run here: the command, or with `*` how it begins, and why.
-const NOT_RUN: [(&str, &str); 17] = [
+const NOT_RUN: [(&str, &str); 16] = [
     ("nendo view *", "serves until it is interrupted: tests/view.rs"),
     ("nendo board emulate *", "serves until it is interrupted: scripts/test-pci"),
     ("nendo board info --device xdma:0", "needs a board"),
     ("nendo board selftest --device xdma:0", "needs a board"),
     ("nendo board reset --device xdma:0", "needs a board"),
     ("nendo board run cube9 --device xdma:0 *", "needs a board"),
-    ("nendo run cube9 --engine board --live", "takes as long as what it simulates, 30 s: tests/hardware.rs"),
     ("nendo run cube9 --engine rtl", "30 s of the papers' box, clock by clock: a minute"),
     ("nendo compare cube9 --plot error.svg", "30 s of the papers' box, twice: tests/cli.rs"),
     ("nendo estimate --target vcu118", "plans a hundred modules: some ten seconds"),

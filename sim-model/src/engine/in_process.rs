@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Such an engine; every one is an [`Engine`], too.
-pub trait InProcess {
+pub trait InProcess: Send {
     /// Takes `steps` steps.
     fn advance(&mut self, steps: u64);
     /// Steps taken so far.

@@ -110,7 +110,7 @@ fn no_contact(hand: Option<&Hand>) -> Result<(), EngineError> {
 }
 
 /// Something that computes a scene.
-pub trait Engine {
+pub trait Engine: Send {
     /// Takes `steps` steps.
     fn advance(&mut self, steps: u64) -> Result<(), EngineError>;
     /// Steps taken so far.

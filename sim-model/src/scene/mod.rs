@@ -5,6 +5,7 @@ mod builtin;
 mod chains;
 pub mod deformation;
 mod file;
+pub mod health;
 pub mod loads;
 mod rigid;
 pub mod sense;

@@ -120,7 +120,8 @@ fn live_runs_end_in_the_same_state() {
     model.advance(30);
     let digest = on_every_device(&MINIMAL, |device| {
         let mut engine = BoardEngine::new(Board::open(device).unwrap(), image.clone(), None).unwrap();
-        let (done, report) = live::run(&mut engine, 30, 0.001, &[20, 21, 26], |_, _| true).unwrap();
+        let plan = live::Loop { steps: 30, step: 0.001, points: &[20, 21, 26] };
+        let (done, report) = live::run_board(&mut engine, plan, |_, sound| sound).unwrap();
         assert_eq!((done, report.ticks, report.frames, report.points.len()), (30, 30, 1, 3));
         let last = engine.positions().unwrap();
         for point in &report.points {

@@ -1,87 +1,175 @@
-//! The steps of a run: in pieces, or in a control loop at 1 kHz.
+//! The steps of a run: in pieces, or in a control loop at 1 kHz. However it ends, what was computed is kept.
 
 use super::Args;
 use crate::{
     cli::{CommandError, open_failure},
-    engine::{self, Engine, EngineOptions},
-    export::series::Series,
+    engine::{self, Engine, EngineError, EngineKind, EngineOptions},
+    export::series::{STATE, Series},
     interrupt,
-    live::{self, LiveReport},
+    live::{self, LiveReport, Loop},
+    output::write_whole,
     progress,
+    sample::{Sample, Sampler},
 };
-use anyhow::Context;
-use nendo_model::{mesh::Vec3, scene::Scene};
+use anyhow::{Context, anyhow};
+use nendo_model::{engine::Snapshot, mesh::Vec3, scene::Scene};
 use std::time::Instant;
 
-/// An engine after its run.
-pub(super) struct Outcome {
+/// A run under way or at its end.
+pub(super) struct Run<'a> {
     pub(super) engine: Box<dyn Engine>,
-    pub(super) done: u64,
+    pub(super) sampler: Sampler<'a>,
+    pub(super) series: Series<'a>,
+    /// The last state that is sound.
+    pub(super) last: Option<Sample>,
+    /// The same, to go on from.
+    pub(super) saved: Option<Snapshot>,
+    /// Whether states are to go on from.
+    pub(super) saves: bool,
+    /// Whether a state can be saved without a bus in between.
+    pub(super) saves_often: bool,
     pub(super) wall: f64,
     pub(super) live: Option<LiveReport>,
     /// Positions when the load ended.
     pub(super) loaded: Option<Vec<Vec3>>,
+    /// Why it ended before its time.
+    pub(super) error: Option<anyhow::Error>,
 }
 
-pub(super) fn run_in_pieces(
-    mut engine: Box<dyn Engine>,
-    name: &str,
-    steps: u64,
-    mut series: Option<&mut Series<'_>>,
-    release: Option<u64>,
-) -> anyhow::Result<Outcome> {
-    let (mut wall, mut loaded) = (0.0, None);
-    let mut advance = |engine: &mut Box<dyn Engine>, n: u64| {
-        let started = Instant::now();
-        let result = engine.advance(n);
-        wall += started.elapsed().as_secs_f64();
-        result
-    };
-    if let Some(series) = series.as_deref_mut() {
-        series.take(0, &engine.positions()?).context("writing a frame")?;
+impl Run<'_> {
+    /// Takes the steps that are left of so many; the state when the load ends is noted.
+    pub(super) fn in_pieces(&mut self, steps: u64, release: Option<u64>) {
+        let name = self.sampler.scene().name.clone();
+        let result = self.take_due().and_then(|()| {
+            progress::in_pieces(&name, steps - self.engine.step(), |n| self.piece(n, release)).map(drop)
+        });
+        self.error = result.err();
     }
-    let done = progress::in_pieces(name, steps, |n| {
-        let until = engine.step() + n;
-        loop {
-            let frame = series.as_deref().and_then(|s| s.due()).filter(|&due| due <= until);
-            let let_go = release.filter(|&at| loaded.is_none() && at <= until);
-            let Some(stop) = frame.into_iter().chain(let_go).min() else { break };
-            let now = stop - engine.step();
-            advance(&mut engine, now)?;
+
+    fn piece(&mut self, n: u64, release: Option<u64>) -> anyhow::Result<bool> {
+        let until = self.engine.step() + n;
+        while self.engine.step() < until {
+            let let_go = release.filter(|&at| self.loaded.is_none() && at > self.engine.step());
+            let stop = self.series.due().into_iter().chain(let_go).fold(until, u64::min);
+            let started = Instant::now();
+            let advanced = self.engine.advance(stop - self.engine.step());
+            self.wall += started.elapsed().as_secs_f64();
+            advanced?;
+            if self.engine.failure().is_some() {
+                return Ok(false);
+            }
             if let_go == Some(stop) {
-                loaded = Some(engine.positions()?);
+                self.loaded = Some(self.engine.positions()?);
             }
-            if let Some(series) = series.as_deref_mut().filter(|_| frame == Some(stop)) {
-                series.take(stop, &engine.positions()?).context("writing a frame")?;
+            self.take_due()?;
+        }
+        Ok(true)
+    }
+
+    /// The state of this step, if it is due.
+    fn take_due(&mut self) -> anyhow::Result<()> {
+        if self.series.due() == Some(self.engine.step()) { self.take(self.saves_often) } else { Ok(()) }
+    }
+
+    /// The state of this step.
+    fn take(&mut self, save: bool) -> anyhow::Result<()> {
+        let sample = self.sampler.take(self.engine.as_mut(), self.series.wants_all())?;
+        if self.saves && save {
+            self.saved = Some(self.engine.save()?.of(self.sampler.scene()));
+        }
+        let kept = self.series.take(&sample).context("writing a frame");
+        self.last = Some(sample);
+        // What is killed can go on from here.
+        if let (true, Some(folder), Some(state)) = (kept?, self.series.folder(), &self.saved) {
+            write_whole(&folder.join(STATE), &state.to_bytes()).context("writing the state")?;
+        }
+        Ok(())
+    }
+
+    /// At the end: the last state, if it is sound and there is an engine to ask for it.
+    pub(super) fn finish(&mut self, steps: u64) {
+        let done = self.engine.step();
+        if let Some(failure) = self.engine.failure() {
+            let text = engine::explain(failure);
+            let error = anyhow!("stopped within {done} of {steps} steps: {text}");
+            self.error.get_or_insert(error);
+            return;
+        }
+        let taken = self.last.as_ref().is_some_and(|last| last.step == done);
+        if !taken || (self.saves && !self.saves_often) {
+            let result = self.take_last(taken);
+            if let Err(error) = result {
+                self.error.get_or_insert(error);
             }
         }
-        let rest = until - engine.step();
-        if rest > 0 {
-            advance(&mut engine, rest)?;
+        if done < steps {
+            self.error.get_or_insert_with(|| anyhow!("interrupted after {done} of {steps} steps"));
         }
-        anyhow::Ok(engine.failure().is_none())
-    })?;
-    Ok(Outcome { engine, done, wall, live: None, loaded })
+    }
+
+    /// Asks the engine; if it does not answer, that is why the run ended.
+    pub(super) fn asked<T>(&mut self, ask: impl FnOnce(&mut dyn Engine) -> Result<T, EngineError>) -> Option<T> {
+        let answer = ask(self.engine.as_mut());
+        answer.map_err(|error| self.error.get_or_insert(error.into())).ok()
+    }
+
+    /// What is wrong with the object at the end, or was on the way.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let Some(last) = &self.last else { return Vec::new() };
+        let mut all = self.sampler.complaints(&last.health);
+        let most = self.series.history().most_inverted().filter(|&n| n > 0);
+        if let Some(most) = most.filter(|_| last.health.inverted == Some(0)) {
+            all.push(format!("up to {most} tetrahedra were inside out on the way; at the end none is"));
+        }
+        all
+    }
+
+    fn take_last(&mut self, taken: bool) -> anyhow::Result<()> {
+        if !taken {
+            return self.take(true);
+        }
+        self.saved = Some(self.engine.save()?.of(self.sampler.scene()));
+        Ok(())
+    }
 }
 
+/// A control loop at its end.
+pub(super) struct Looped {
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) wall: f64,
+    /// What it measured.
+    pub(super) report: anyhow::Result<LiveReport>,
+}
+
+/// The steps of a control loop.
 pub(super) fn run_live(
     args: &Args,
     scene: &Scene,
     options: &EngineOptions,
     steps: u64,
-) -> Result<Outcome, CommandError> {
-    let mut engine = engine::open_board(scene, options).map_err(open_failure)?;
+) -> Result<Looped, CommandError> {
     let points = if args.points.is_empty() { live::default_points(scene) } else { args.points.clone() };
+    let plan = Loop { steps, step: scene.step, points: &points };
     let bar = progress::bar(&scene.name, steps);
-    let started = Instant::now();
-    let run = live::run(&mut engine, steps, scene.step, &points, |done, engine| {
+    let go_on = |done, sound: bool| {
         bar.set_position(done);
-        engine.failure().is_none() && !interrupt::requested()
-    });
+        sound && !interrupt::requested()
+    };
+    let on_bus = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
+    let (engine, started, result): (Box<dyn Engine>, _, _) = if on_bus {
+        let mut engine = engine::open_board(scene, options).map_err(open_failure)?;
+        let started = Instant::now();
+        let result = live::run_board(&mut engine, plan, go_on).map_err(anyhow::Error::from);
+        (Box::new(engine), started, result)
+    } else {
+        let mut engine = engine::open(scene, options).map_err(open_failure)?;
+        let started = Instant::now();
+        let result = live::run_here(engine.as_mut(), plan, go_on).map_err(anyhow::Error::from);
+        (engine, started, result)
+    };
     bar.finish_and_clear();
-    let (done, live) = run.map_err(anyhow::Error::from)?;
     let wall = started.elapsed().as_secs_f64();
-    Ok(Outcome { engine: Box::new(engine), done, wall, live: Some(live), loaded: None })
+    Ok(Looped { engine, wall, report: result.map(|(_, report)| report) })
 }
 
 /// The engine, with its waveforms planned if they are asked for.

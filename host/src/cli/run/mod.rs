@@ -11,15 +11,24 @@ use super::{
     options::{LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
-    engine::{self, EngineKind},
-    export::series::{Plan, Series},
+    engine::{EngineKind, EngineOptions},
+    export::series::{Plan, STATE, Series, clear},
+    output::{try_file, try_folder},
+    sample::Sampler,
 };
-use advance::{Outcome, open, run_in_pieces, run_live};
-use nendo_model::scene::{Scene, deformation::Deformation};
+use advance::{Looped, Run, open, run_live};
+use anyhow::{Context, anyhow};
+use nendo_model::{
+    engine::Snapshot,
+    scene::{Scene, deformation::Deformation, sense::Reaction},
+};
 use report::RunReport;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use shuffle::shuffled;
-use std::path::PathBuf;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = scenes_help() + "
@@ -27,8 +36,10 @@ Examples:
   nendo run cube9 --engine model --seconds 1 --json
   nendo run table3 --profile paper-2003 --steps 0 --probe-edge 0
   nendo run box:64x64x64 --engine f32                  the fastest without a board
-  nendo run my.toml --engine f64 --out out/my
-  nendo run my.toml --out out/my --frames 50 --watch 0,12     for ParaView: out/my/frames.pvd
+  nendo run my.toml -o out/my                          report, forces over time, pictures, a state to go on from
+  nendo run my.toml -o out/my --frames 50 --watch 0,12     for ParaView: out/my/frames.pvd
+  nendo run my.toml -o out/my --resume                 go on where a run into this folder ended
+  nendo run cube9 --engine f32 --live --seconds 2      in a control loop at 1 kHz
   nendo run cube9 --engine board --device pci:0000:03:00.0 --live --seconds 10")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -52,117 +63,123 @@ pub(super) struct Args {
     /// How many clocks the waveforms cover
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "trace")]
     trace_len: u64,
-    /// Run the board in a control loop at 1 kHz and report its latencies
+    /// Run in a control loop at 1 kHz and report its latencies
     #[arg(long)]
     live: bool,
     /// Particles to touch and watch each tick [default: those the scene pushes]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "live")]
     points: Vec<u32>,
-    /// Write report.html and .json, state.csv, model.glb and a picture (SVG, PNG) into this folder
-    #[arg(long, value_name = "DIR")]
+    /// Write report.html and .json, forces.csv, state.csv, model.glb, a picture (SVG, PNG) and state.nendo, from which
+    /// --resume goes on, into this folder; what an earlier run left there goes
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Also write so many frames for ParaView, evenly over the run: frames.pvd and frames/*.vtu
     #[arg(long, value_name = "N", requires = "out", conflicts_with = "live", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     frames: Option<u64>,
-    /// Also write where these particles are over time: watch.csv, at every frame (or a hundred times)
+    /// Also write where these particles are over time: watch.csv
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out", conflicts_with = "live")]
     watch: Vec<u32>,
+    /// How many moments forces.csv and watch.csv have [default: 100, on a board or rtl 25; frames are moments, too]
+    #[arg(long, value_name = "N", requires = "out", conflicts_with = "live", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    samples: Option<u64>,
+    /// Go on from a state: this file, or state.nendo in the folder of --out
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["live", "trace", "record"])]
+    resume: Option<Option<PathBuf>>,
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
-    let edges = scene.mesh.edges.len();
-    if let Some(edge) = args.probe_edge.filter(|&e| e >= edges) {
-        return Err(CommandError::input(anyhow::anyhow!(
-            "--probe-edge {edge}: the scene has {edges} edges (0 to {})",
-            edges - 1
-        )));
-    }
+    args.check_numbers(&scene)?;
+    let resumed = args.resumed(&scene)?;
     let Chosen { mut options, why } = args.engine.choose(&scene, console)?;
+    let edges = scene.mesh.edges.len();
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
-    let on_board = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
-    let particles = scene.mesh.particles.len() as u32;
-    let beyond = |list: &[u32]| list.iter().copied().find(|&p| p >= particles);
-    let out_of_range = [("--points", beyond(&args.points)), ("--watch", beyond(&args.watch))];
-    if let Some((option, point)) = out_of_range.iter().find_map(|(o, p)| Some((o, (*p)?))) {
-        return Err(CommandError::input(anyhow::anyhow!(
-            "{option} {point}: the scene has {particles} particles (0 to {})",
-            particles - 1
-        )));
-    }
     let steps = args.length.steps(&scene);
+    if let Some((file, state)) = resumed.as_ref().filter(|(_, state)| state.step > steps) {
+        let text = format!("{}: {} steps are behind it, and {steps} are asked for", file.display(), state.step);
+        return Err(CommandError::input(anyhow!("{text}: give a larger --steps or --seconds")));
+    }
+    args.try_places()?;
+    console.say(opening(&scene, &options, steps, resumed.as_ref().map(|(_, state)| state.step)));
+
+    let mut run = args.start(&scene, &mut options, steps)?;
+    if let Some((file, state)) = &resumed {
+        run.engine
+            .restore(state)
+            .with_context(|| file.display().to_string())
+            .map_err(CommandError::Input)?;
+    }
+    if let Some(folder) = &args.out {
+        args.prepare(folder, &mut run, resumed.as_ref()).with_context(|| folder.display().to_string())?;
+    }
+    if !args.live {
+        // A board's traffic stays as it is.
+        let on_bus = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
+        let release = scene.release().filter(|_| !on_bus).map(|t| scene.steps_for(t));
+        run.in_pieces(steps, release.filter(|&at| at > 0 && at < steps));
+    }
+    run.finish(steps);
+    let report = args.report(&scene, &options, why, &mut run, resumed.map(|(_, state)| state.step));
+    conclude(args, &scene, run, report, console)
+}
+
+/// What is about to be done.
+fn opening(scene: &Scene, options: &EngineOptions, steps: u64, from: Option<u64>) -> String {
     let fixed = options.kind.is_fixed_point();
-    console.say(format!(
-        "{}: {} particles, {edges} edges, {steps} steps of {} s on {}{}",
+    format!(
+        "{}: {} particles, {} edges, {}{steps} steps of {} s on {}{}",
         scene.name,
         scene.mesh.particles.len(),
+        scene.mesh.edges.len(),
+        from.map_or(String::new(), |step| format!("from step {step} to ")),
         scene.step,
         options.kind.name(),
         if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
-    ));
+    )
+}
 
-    let mut series = args.series(&scene, steps);
-    // A board's traffic stays as it is.
-    let release = scene.release().filter(|_| !on_board).map(|t| scene.steps_for(t));
-    let release = release.filter(|&at| at > 0 && at < steps);
-    let Outcome { mut engine, done, wall, live, loaded } = if args.live {
-        run_live(args, &scene, &options, steps)?
-    } else {
-        run_in_pieces(open(args, &scene, &mut options)?, &scene.name, steps, series.as_mut(), release)?
-    };
-
-    let overflow = engine.overflow();
-    let headroom = engine.headroom(&scene);
-    let probe = args.probe_edge.map(|edge| engine.probe(edge)).transpose()?;
-    let deformation = match loaded.filter(|_| done == steps) {
-        Some(loaded) => Some(Deformation::of(&scene.mesh.particles, &loaded, &engine.positions()?)),
-        None => None,
-    };
-    let report = RunReport {
-        scene: scene.name.clone(),
-        engine: options.kind,
-        engine_why: why,
-        profile: fixed.then_some(options.profile),
-        inverse: fixed.then_some(options.inverse),
-        modules: engine.modules().unwrap_or(args.engine.modules() as u64),
-        particles: scene.mesh.particles.len(),
-        edges,
-        steps: done,
-        simulated_s: done as f64 * scene.step,
-        wall_s: wall,
-        edges_per_s: done as f64 * edges as f64 / wall,
-        cycles_per_step: engine.cycles_per_step(),
-        clocks_per_wall_s: engine.cycles_per_step().map(|c| c as f64 * done as f64 / wall),
-        state_digest: engine.state_digest()?,
-        overflow: overflow.any(),
-        overflow_sources: overflow.sources().collect(),
-        headroom,
-        probe,
-        link_retries: engine.link_retries(),
-        live,
-        deformation,
-    };
-    let value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
-    engine.close()?;
-    if let Some(failure) = engine.failure() {
-        let text = engine::explain(failure);
-        return Err(CommandError::Run(
-            anyhow::anyhow!("stopped within {done} of {steps} steps: {text}"),
-            Some(value),
-        ));
+/// The end of a run, however it came: its files, its answer, and what was wrong.
+fn conclude(
+    args: &Args,
+    scene: &Scene,
+    mut run: Run<'_>,
+    report: RunReport,
+    console: Console,
+) -> Result<Value, CommandError> {
+    if let Err(error) = run.engine.close() {
+        run.error.get_or_insert(error.into());
     }
-    if done < steps {
-        return Err(CommandError::Run(
-            anyhow::anyhow!("interrupted after {done} of {steps} steps"),
-            Some(value),
-        ));
+    let mut value = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+    if let Some(error) = &run.error {
+        value["error"] = json!(format!("{error:#}"));
     }
     console.answer(report.lines());
-    if let Some(folder) = &args.out {
-        let names = files::write(folder, &scene, engine.as_mut(), &report, &value, series)?;
-        console.say(format!("wrote into {}: {}", folder.display(), names.join(", ")));
+    for warning in &report.warnings {
+        console.say(format!("warning: {warning}"));
     }
-    Ok(value)
+    if let Some(folder) = &args.out {
+        let (names, failures) = files::write(folder, scene, &mut run, &report, &value);
+        if !names.is_empty() {
+            console.say(format!("wrote into {}: {}", folder.display(), names.join(", ")));
+        }
+        if !failures.is_empty() {
+            let failures = anyhow!("not everything could be written: {}", failures.join("; "));
+            run.error = Some(match run.error {
+                Some(first) => anyhow!("{first:#}\n{failures}"),
+                None => failures,
+            });
+        }
+    }
+    match run.error {
+        Some(error) => Err(CommandError::Run(error, Some(value))),
+        None => Ok(value),
+    }
+}
+
+/// Whether two paths are one folder.
+fn same_folder(a: &Path, b: &Path) -> bool {
+    let known = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    matches!((known(a), known(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 impl Args {
@@ -171,11 +188,171 @@ impl Args {
         &self.engine
     }
 
-    /// The states to take on the way, if any are wanted.
-    fn series<'a>(&self, scene: &'a Scene, steps: u64) -> Option<Series<'a>> {
-        let plan = Plan { frames: self.frames.unwrap_or(0), watch: self.watch.clone() };
-        let folder = self.out.as_ref().filter(|_| plan.frames > 0 || !plan.watch.is_empty())?;
-        Some(Series::new(scene, folder, plan, steps))
+    /// Refuses numbers of particles and edges that the scene does not have.
+    fn check_numbers(&self, scene: &Scene) -> Result<(), CommandError> {
+        let (edges, particles) = (scene.mesh.edges.len(), scene.mesh.particles.len());
+        let beyond = |list: &[u32]| list.iter().map(|&p| p as usize).find(|&p| p >= particles);
+        let out_of_range = [
+            ("--probe-edge", self.probe_edge.filter(|&e| e >= edges), "edges", edges),
+            ("--points", beyond(&self.points), "particles", particles),
+            ("--watch", beyond(&self.watch), "particles", particles),
+        ];
+        match out_of_range.into_iter().find_map(|(option, number, what, count)| Some((option, number?, what, count))) {
+            Some((option, number, what, count)) => Err(CommandError::input(anyhow!(
+                "{option} {number}: the scene has {count} {what} (0 to {})",
+                count - 1
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The state to go on from, if that is asked for, and where it was.
+    fn resumed(&self, scene: &Scene) -> Result<Option<(PathBuf, Snapshot)>, CommandError> {
+        let Some(file) = &self.resume else { return Ok(None) };
+        let file = match (file, &self.out) {
+            (Some(file), _) => file.clone(),
+            (None, Some(folder)) => folder.join(STATE),
+            (None, None) => {
+                let text = "--resume goes on from state.nendo in the folder of --out: give that, or --resume=FILE";
+                return Err(CommandError::input(anyhow!(text)));
+            }
+        };
+        let read = || -> anyhow::Result<Snapshot> {
+            let state = Snapshot::from_bytes(&fs::read(&file)?)?;
+            state.check_scene(scene)?;
+            Ok(state)
+        };
+        let state = read().with_context(|| file.display().to_string()).map_err(CommandError::Input)?;
+        Ok(Some((file, state)))
+    }
+
+    /// Looks before a long run whether its files can be written.
+    fn try_places(&self) -> Result<(), CommandError> {
+        let failed = |path: &Path| {
+            let text = format!("{} cannot be written", path.display());
+            move |error| CommandError::Run(anyhow::Error::new(error).context(text), None)
+        };
+        if let Some(folder) = &self.out {
+            try_folder(folder).map_err(failed(folder))?;
+        }
+        match &self.trace {
+            Some(file) => try_file(file).map_err(failed(file)),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes what an earlier run has left in the folder, or goes on with it.
+    fn prepare(&self, folder: &Path, run: &mut Run<'_>, resumed: Option<&(PathBuf, Snapshot)>) -> io::Result<()> {
+        if !resumed.is_some_and(|(file, _)| same_folder(file.parent().unwrap_or(Path::new("")), folder)) {
+            clear(folder)?;
+        }
+        resumed.map_or(Ok(()), |(_, state)| run.series.go_on_from(state.step))
+    }
+
+    /// How many states are taken on the way.
+    fn samples(&self, kind: EngineKind) -> u64 {
+        let on_bus = matches!(kind, EngineKind::Rtl | EngineKind::Board);
+        match (self.samples, &self.out) {
+            (Some(samples), _) => samples,
+            (None, Some(_)) if on_bus => 25,
+            (None, Some(_)) => 100,
+            // Whether it is still an object is looked at, but a board's traffic stays as it is.
+            (None, None) if on_bus => 0,
+            (None, None) => 10,
+        }
+    }
+
+    /// The engine, and what is taken of its run; a control loop has run already.
+    fn start<'a>(&self, scene: &'a Scene, options: &mut EngineOptions, steps: u64) -> Result<Run<'a>, CommandError> {
+        let samples = if self.live { 0 } else { self.samples(options.kind) };
+        let plan = Plan { samples, frames: self.frames.unwrap_or(0), watch: self.watch.clone() };
+        let series = Series::new(scene, self.out.as_deref(), &plan, steps);
+        let saves_often = !matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
+        let run = |engine| Run {
+            engine,
+            sampler: Sampler::new(scene),
+            series,
+            last: None,
+            saved: None,
+            saves: self.out.is_some(),
+            saves_often,
+            wall: 0.0,
+            live: None,
+            loaded: None,
+            error: None,
+        };
+        if !self.live {
+            let engine = open(self, scene, options)?;
+            return Ok(run(engine));
+        }
+        let Looped { engine, wall, report } = run_live(self, scene, options, steps)?;
+        let (live, error) = match report {
+            Ok(report) => (Some(report), None),
+            Err(error) => (None, Some(error)),
+        };
+        Ok(Run { wall, live, error, ..run(engine) })
+    }
+
+    /// What the run says of itself.
+    fn report(
+        &self,
+        scene: &Scene,
+        options: &EngineOptions,
+        why: String,
+        run: &mut Run<'_>,
+        resumed_from: Option<u64>,
+    ) -> RunReport {
+        let done = run.engine.step();
+        let fixed = options.kind.is_fixed_point();
+        let taken = done - resumed_from.unwrap_or(0);
+        let overflow = run.engine.overflow();
+        // An engine that has failed is asked all the same: what it still says is kept.
+        let state_digest = run.asked(|engine| engine.state_digest());
+        let probe = self.probe_edge.and_then(|edge| run.asked(|engine| engine.probe(edge)));
+        let last = run.last.as_ref();
+        let ended = last.filter(|last| last.step == done && run.error.is_none());
+        let deformation = run
+            .loaded
+            .as_ref()
+            .zip(ended)
+            .map(|(loaded, last)| Deformation::of(&scene.mesh.particles, loaded, &last.positions));
+        let edges = scene.mesh.edges.len();
+        RunReport {
+            scene: scene.name.clone(),
+            engine: options.kind,
+            engine_why: why,
+            profile: fixed.then_some(options.profile),
+            inverse: fixed.then_some(options.inverse),
+            modules: run.engine.modules().unwrap_or(self.engine.modules() as u64),
+            particles: scene.mesh.particles.len(),
+            edges,
+            steps: done,
+            resumed_from,
+            simulated_s: done as f64 * scene.step,
+            wall_s: run.wall,
+            edges_per_s: taken as f64 * edges as f64 / run.wall,
+            cycles_per_step: run.engine.cycles_per_step(),
+            clocks_per_wall_s: run.engine.cycles_per_step().map(|c| c as f64 * taken as f64 / run.wall),
+            state_digest,
+            overflow: overflow.any(),
+            overflow_sources: overflow.sources().collect(),
+            headroom: run.engine.headroom(scene),
+            inverted: last.and_then(|last| last.health.inverted),
+            most_inverted: run.series.history().most_inverted(),
+            volume_ratio: last.and_then(|last| last.health.volume_ratio),
+            beyond: last.map_or_else(Map::new, |last| {
+                last.health.beyond.iter().map(|(name, count)| (name.clone(), json!(count))).collect()
+            }),
+            forces: last.map_or_else(Map::new, |last| {
+                let entry = |r: &Reaction| (r.name.clone(), json!(<[f64; 3]>::from(r.force)));
+                last.reactions.iter().map(entry).collect()
+            }),
+            summary: run.series.history().summary(),
+            warnings: run.warnings(),
+            probe,
+            link_retries: run.engine.link_retries(),
+            live: run.live.take(),
+            deformation,
+        }
     }
 }
-
