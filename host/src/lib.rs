@@ -10,6 +10,7 @@
 //! | `cosim` | model and hardware in lock step | `rtl` |
 //! | `cli` | the command line, one file per verb | `cli` |
 //! | `view`, `picture`, `plot`, `export` | what people see: the page, drawings, files for other programs | `cli` |
+//! | `around` | boundaries as surfaces to draw | `cli` |
 //! | `sample` | what is taken of a run at a step | `cli` |
 //! | `output` | the one way to write files | `cli` |
 //! | `synth` | from a configuration to a bitstream | `cli` |
@@ -33,6 +34,8 @@
 //! ```
 #![deny(unsafe_code)]
 
+#[cfg(feature = "cli")]
+pub mod around;
 #[cfg(feature = "cli")]
 pub mod bench;
 pub mod board;

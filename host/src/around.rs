@@ -1,0 +1,222 @@
+//! What stands around an object: its boundaries, as surfaces to draw. What has no end is cut near the object.
+
+use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion};
+use nendo_model::{
+    force::contact::wall::{Boundary, Shape},
+    mesh::Vec3,
+    scene::{Holding, Scene},
+};
+use std::f64::consts::TAU;
+
+/// A boundary to draw.
+#[derive(Clone, Debug)]
+pub struct Solid {
+    /// What reports call it.
+    pub name: String,
+    /// Whether it is a plane: seen from its upper side only, it hides nothing from below.
+    pub is_plane: bool,
+    /// Corners relative to its pivot, which [`Self::pose`] places.
+    pub corners: Vec<Vec3>,
+    /// Seen from outside, counter-clockwise.
+    pub triangles: Vec<[u32; 3]>,
+    /// Lines that show its form, and how it turns.
+    pub lines: Vec<[u32; 2]>,
+    pivot: Vec3,
+    boundary: Boundary,
+}
+
+/// A room around the object in which boundaries without ends are drawn.
+struct Room {
+    middle: Vec3,
+    /// From the middle to its sides.
+    reach: f64,
+}
+
+/// Pieces of a round thing's circumference.
+const AROUND: u32 = 36;
+/// Pieces of a ball from pole to pole.
+const ACROSS: u32 = 18;
+
+/// The boundaries of a scene.
+pub fn boundaries(scene: &Scene) -> Vec<Solid> {
+    let (low, high) = scene.mesh.bounds();
+    let room = Room { middle: (low + high) / 2.0, reach: 0.9 * (high - low).norm() };
+    let solid = |name: String, boundary: &Boundary| {
+        let mut solid = Solid {
+            name,
+            is_plane: matches!(boundary.shape, Shape::Plane { .. }),
+            corners: Vec::new(),
+            triangles: Vec::new(),
+            lines: Vec::new(),
+            pivot: Vec3::zeros(),
+            boundary: boundary.clone(),
+        };
+        match &boundary.shape {
+            Shape::Plane { point, normal } => solid.plane(point, normal, &room),
+            Shape::Roller { center, axis, radius } => solid.roller(center, axis, *radius, &room),
+            Shape::Bar { center, half } => solid.bar(center, half, &room),
+            Shape::Ball { center, radius } => solid.ball(center, *radius),
+        }
+        solid
+    };
+    let holders = scene.holders().into_iter().filter_map(|holder| match holder.holding {
+        Holding::Boundary(number) => Some((holder.name, number)),
+        Holding::Particles(_) => None,
+    });
+    let all = scene.forces.contact.as_ref().map_or(&[][..], |contact| &contact.boundaries);
+    holders.map(|(name, number)| solid(name, &all[number])).collect()
+}
+
+impl Solid {
+    /// Where it is at a time in seconds: from corners to places.
+    pub fn pose(&self, time: f64) -> Isometry3<f64> {
+        let offset = self.boundary.place(time).0;
+        let turned = match &self.boundary.shape {
+            Shape::Roller { axis, .. } => {
+                UnitQuaternion::from_axis_angle(&Unit::new_normalize(*axis), self.boundary.spin * time)
+            }
+            _ => UnitQuaternion::identity(),
+        };
+        Isometry3::from_parts(Translation3::from(self.pivot + offset), turned)
+    }
+
+    /// Its corners at a time in seconds.
+    pub fn placed(&self, time: f64) -> Vec<Vec3> {
+        let pose = self.pose(time);
+        self.corners.iter().map(|corner| pose.rotation * corner + pose.translation.vector).collect()
+    }
+
+    fn plane(&mut self, point: &Vec3, normal: &Vec3, room: &Room) {
+        // Below the object, not below its own point, which may be anywhere.
+        self.pivot = room.middle - normal * (room.middle - point).dot(normal);
+        let (right, up) = across(normal);
+        let corner = |(a, b): (f64, f64)| (right * a + up * b) * room.reach;
+        self.corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(corner).to_vec();
+        self.triangles = vec![[0, 1, 2], [0, 2, 3]];
+        self.lines = vec![[0, 1], [1, 2], [2, 3], [3, 0]];
+    }
+
+    fn roller(&mut self, center: &Vec3, axis: &Vec3, radius: f64, room: &Room) {
+        self.pivot = center + axis * (room.middle - center).dot(axis);
+        let (right, up) = across(axis);
+        for end in [-0.8, 0.8] {
+            let along = axis * (end * room.reach);
+            self.corners.extend((0..AROUND).map(|k| {
+                let (sin, cos) = (TAU * f64::from(k) / f64::from(AROUND)).sin_cos();
+                along + (right * cos + up * sin) * radius
+            }));
+            self.corners.push(along);
+        }
+        let far = AROUND + 1;
+        for k in 0..AROUND {
+            let next = (k + 1) % AROUND;
+            self.triangles.extend([[k, next, far + next], [k, far + next, far + k]]);
+            self.triangles.extend([[AROUND, next, k], [far + AROUND, far + k, far + next]]);
+            self.lines.extend([[k, next], [far + k, far + next]]);
+            if k % (AROUND / 6) == 0 {
+                self.lines.extend([[k, far + k], [AROUND, k], [far + AROUND, far + k]]);
+            }
+        }
+    }
+
+    fn bar(&mut self, center: &Vec3, half: &Vec3, room: &Room) {
+        let endless = |k: usize| half[k].is_infinite();
+        self.pivot = Vec3::from_fn(|k, _| if endless(k) { room.middle[k] } else { center[k] });
+        let half = Vec3::from_fn(|k, _| if endless(k) { room.reach } else { half[k] });
+        let sign = |corner: usize, k: usize| if corner >> k & 1 == 0 { -1.0 } else { 1.0 };
+        self.corners = (0..8).map(|corner| Vec3::from_fn(|k, _| half[k] * sign(corner, k))).collect();
+        for [a, b, c, d] in
+            [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+        {
+            self.triangles.extend([[a, b, c], [a, c, d]]);
+        }
+        let sides = |k: u32| (0..8u32).filter(move |c| c >> k & 1 == 0).map(move |c| [c, c | 1 << k]);
+        self.lines = (0..3).flat_map(sides).collect();
+    }
+
+    fn ball(&mut self, center: &Vec3, radius: f64) {
+        self.pivot = *center;
+        let at = |i: u32, j: u32| {
+            let (sin, cos) = (TAU / 2.0 * f64::from(i) / f64::from(ACROSS)).sin_cos();
+            let (east, north) = (TAU * f64::from(j) / f64::from(AROUND)).sin_cos();
+            Vec3::new(sin * north, sin * east, cos) * radius
+        };
+        self.corners = (0..=ACROSS).flat_map(|i| (0..AROUND).map(move |j| at(i, j))).collect();
+        for i in 0..ACROSS {
+            for j in 0..AROUND {
+                let (a, b) = (i * AROUND + j, i * AROUND + (j + 1) % AROUND);
+                let (c, d) = (a + AROUND, b + AROUND);
+                // At the poles one of the two has no area.
+                self.triangles.extend((i + 1 < ACROSS).then_some([a, c, d]));
+                self.triangles.extend((i > 0).then_some([a, d, b]));
+                self.lines.extend((2 * i == ACROSS).then_some([a, b]));
+            }
+        }
+    }
+}
+
+/// Two directions across another, so that the three are right-handed: first, second, given.
+fn across(axis: &Vec3) -> (Vec3, Vec3) {
+    // From the coordinate axis that is farthest from it.
+    let mut start = Vec3::zeros();
+    start[axis.iamin()] = 1.0;
+    let right = (start - axis * start.dot(axis)).normalize();
+    (right, axis.cross(&right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENE: &str = "step = 0.001\nmass = 1\n[mesh.box]\nsize = [3, 3, 3]\npitch = 1\n\
+        [materials.m]\nk1 = 1\nc1 = 1\nc2 = 1\n[contact]\nstiffness = 1\n\
+        [[boundaries]]\nname = \"floor\"\nplane = { point = [50, 0, -1], normal = [0, 0, 1] }\n\
+        [[boundaries]]\nroller = { center = [0, 0, 3], axis = [0, 1, 0], radius = 1 }\nspin = 1\n\
+        frames = [{ t = 1, offset = [2, 0, 0] }]\n\
+        [[boundaries]]\nbar = { min = [1, -inf, 2], max = [2, inf, 3] }\n\
+        [[boundaries]]\nball = { center = [0, 0, 5], radius = 0.5 }\n";
+
+    /// Corners are on the boundary, triangles closed and outward, where the engine has it at any time.
+    #[test]
+    fn what_is_drawn_is_what_is_touched() {
+        let scene = Scene::parse(SCENE, "around.toml").unwrap();
+        let solids = boundaries(&scene);
+        let names: Vec<&str> = solids.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["floor", "roller", "bar", "ball"]);
+        for (solid, boundary) in solids.iter().zip(&scene.forces.contact.as_ref().unwrap().boundaries) {
+            for time in [0.0, 0.25, 3.0] {
+                let placed = solid.placed(time);
+                let (offset, distance) = (boundary.place(time).0, |p: &Vec3| boundary.shape.distance(p));
+                // Ends of what has none are drawn, too.
+                let near = placed.iter().filter(|p| distance(&(*p - offset)).0.abs() < 1e-9).count();
+                let caps = if solid.name == "roller" { 2 } else { 0 };
+                assert_eq!(near, placed.len() - caps, "{} at {time}", solid.name);
+                for [a, b, c] in &solid.triangles {
+                    let [a, b, c] = [a, b, c].map(|k| placed[*k as usize]);
+                    let normal = (b - a).cross(&(c - a));
+                    let middle = (a + b + c) / 3.0;
+                    let inside = solid.pose(time).translation.vector;
+                    assert!(normal.norm() > 1e-6, "{}: a triangle without area", solid.name);
+                    if !solid.is_plane {
+                        assert!(normal.dot(&(middle - inside)) > 0.0, "{}: faces inward", solid.name);
+                    }
+                }
+            }
+        }
+        let floor = solids[0].placed(0.0);
+        assert!(floor.iter().all(|p| p.x.abs() < 5.0), "it lies below the object: {floor:?}");
+        assert!(boundaries(&Scene::open("cube9").unwrap()).is_empty());
+    }
+
+    /// A roller that spins is seen to turn, about its axis and as the engine has it turn.
+    #[test]
+    fn rollers_are_seen_to_turn() {
+        let scene = Scene::parse(SCENE, "around.toml").unwrap();
+        let roller = &boundaries(&scene)[1];
+        let (before, after) = (roller.placed(2.0)[0], roller.placed(2.0 + 1e-6)[0]);
+        let velocity = (after - before) / 1e-6;
+        let surface = Vec3::y().cross(&(before - roller.pose(2.0).translation.vector));
+        let surface = surface - Vec3::y() * surface.y;
+        assert!((velocity - surface).norm() < 1e-4, "{velocity} {surface}");
+    }
+}
