@@ -7,7 +7,7 @@
 use crate::{
     board::BoardError,
     device::Device,
-    engine::{BoardEngine, Engine, EngineError},
+    engine::{BoardEngine, Engine, EngineError, outcome},
     sys::schedule,
 };
 use nendo_model::{mesh::Vec3, scene::Scene};
@@ -183,7 +183,8 @@ impl Driven for Here<'_> {
     type Error = EngineError;
 
     fn tick(&mut self, steps: u64, points: &[u32], whole: bool) -> Result<Option<Duration>, EngineError> {
-        self.engine.advance(steps)?;
+        // Whether the state is sound is asked apart.
+        outcome(self.engine.advance(steps))?;
         let asked = Instant::now();
         self.read(points)?;
         Ok(whole.then(|| asked.elapsed()))

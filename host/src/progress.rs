@@ -2,7 +2,23 @@
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+/// Whether nobody wants to see any.
+static HIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is shown.
+pub(crate) fn hide() {
+    HIDDEN.store(true, Ordering::Relaxed);
+}
+
+/// Stderr if that is a terminal and somebody wants to see.
+fn target() -> ProgressDrawTarget {
+    if HIDDEN.load(Ordering::Relaxed) { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
 
 /// Runs `total` steps in pieces of about a tenth of a second, showing how far it is.
 ///
@@ -36,7 +52,7 @@ pub(crate) fn in_pieces<E>(
 
 /// A bar on stderr, hidden unless that is a terminal.
 pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let bar = ProgressBar::with_draw_target(Some(total), target());
     if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} steps, {eta} left") {
         bar.set_style(style);
     }
@@ -44,12 +60,14 @@ pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
     bar
 }
 
-/// Something that turns on a terminal while work of unknown length is done.
-pub(crate) fn wait(what: &str) -> ProgressBar {
-    let turning = ProgressBar::new_spinner();
+/// Does work of unknown length, while something turns on a terminal.
+pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let turning = ProgressBar::with_draw_target(None, target());
     turning.set_message(what.to_owned());
     turning.enable_steady_tick(Duration::from_millis(100));
-    turning
+    let done = work();
+    turning.finish_and_clear();
+    done
 }
 
 #[cfg(test)]

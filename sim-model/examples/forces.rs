@@ -69,18 +69,17 @@ fn seconds(since: Instant) -> f64 {
 fn speed(size: [u32; 3], on: On) -> (f64, usize) {
     let scene = scene(size, on);
     let mut engine = Cpu::new(&scene, 1).expect("an engine");
-    engine.advance(200);
+    engine.advance(200).expect("a stable scene");
     let turn = |engine: &mut Cpu| {
         let begun = Instant::now();
         let (from, mut steps) = (seconds(begun), 0);
         while begun.elapsed().as_secs_f64() < 0.2 {
-            engine.advance(50);
+            engine.advance(50).expect("a stable scene");
             steps += 50;
         }
         f64::from(steps) / (seconds(begun) - from)
     };
     let best = (0..5).map(|_| turn(&mut engine)).fold(0.0, f64::max);
-    assert!(!engine.has_diverged(), "{size:?} diverged");
     (best, scene.mesh.edges.len())
 }
 

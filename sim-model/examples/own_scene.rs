@@ -32,13 +32,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let p = pulled[0] as usize;
             Ok(1e3 * (engine.positions()?[p].x - scene.mesh.particles[p].x))
         };
+        // Numbers that overflow and particles that fly apart are errors, too.
         engine.advance(scene.steps_for(1.0))?;
         let loaded = stretch(&mut engine)?;
         engine.advance(scene.steps_for(2.0))?;
         let released = stretch(&mut engine)?;
-        if let Some(failure) = engine.failure() {
-            return Err(failure.into());
-        }
         println!("{kind:?}: {loaded:.3} mm longer when let go, {released:.3} mm two seconds later");
         assert!(0.0 < released && released < loaded, "dough returns in part");
     }

@@ -32,4 +32,5 @@ pub mod reader;
 pub mod scene;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod text;
 pub mod twin;

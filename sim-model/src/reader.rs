@@ -59,6 +59,10 @@ impl Source<'_> {
     }
 }
 
+/// Quantities beyond these are mistakes, and products of them no numbers.
+const TINY: f64 = 1e-30;
+const HUGE: f64 = 1e30;
+
 /// A value and where it stands.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
@@ -104,10 +108,13 @@ impl<'a> Value<'a> {
     /// A finite number.
     pub fn number(&self) -> Result<f64, SceneError> {
         let n = self.number_or_inf()?;
-        if n.is_finite() {
-            Ok(n)
-        } else {
-            Err(self.error(format!("`{}` must be finite, not {n}", self.name)))
+        match n.abs() {
+            0.0 | TINY..=HUGE => Ok(n),
+            f64::INFINITY => Err(self.error(format!("`{}` must be finite, not {n}", self.name))),
+            _ => Err(self.error(format!(
+                "`{}` is {n:e}: quantities between {TINY:e} and {HUGE:e} can be computed",
+                self.name
+            ))),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The f32 engine's promises: close to f64, and the same bits for any threads and any instruction set.
 
-use nendo_model::engine::InProcess;
 use nendo_model::{
     engine::{
+        Failure, InProcess,
         cpu::{Cpu, CpuError},
         reference::{Integrator, Reference},
     },
@@ -13,7 +13,7 @@ use nendo_model::{
 use proptest::prelude::*;
 
 fn after(mut engine: Cpu, steps: u64) -> String {
-    engine.advance(steps);
+    engine.advance(steps).unwrap();
     engine.state_digest()
 }
 
@@ -98,8 +98,8 @@ proptest! {
         prop_assert_eq!(&expected, &after(engine(threads), 60));
         prop_assert_eq!(&expected, &after(engine(threads).plain(), 60));
         let mut pieces = engine(threads);
-        pieces.advance(cut);
-        pieces.advance(60 - cut);
+        pieces.advance(cut).unwrap();
+        pieces.advance(60 - cut).unwrap();
         prop_assert_eq!(expected, pieces.state_digest());
     }
 
@@ -108,8 +108,8 @@ proptest! {
     fn f32_follows_f64(scene in scenes(), parts in 1usize..7) {
         let mut engine = Cpu::with_parts(&scene, 2, parts).unwrap();
         let mut exact = Reference::new(&scene, Integrator::Euler);
-        engine.advance(60);
-        exact.advance(60);
+        engine.advance(60).unwrap();
+        exact.advance(60).unwrap();
         let (_, worst) = errors(&engine, &exact, &scene);
         prop_assert!(worst < 1e-3, "{worst} % of the width");
         let fastest = exact.velocities().iter().map(|v| v.norm()).fold(1.0, f64::max);
@@ -130,8 +130,8 @@ proptest! {
 fn cube9_over_30_seconds() {
     let scene = Scene::open("cube9").unwrap();
     let (mut engine, mut exact) = (Cpu::new(&scene, 1).unwrap(), Reference::new(&scene, Integrator::Euler));
-    engine.advance(30_000);
-    exact.advance(30_000);
+    engine.advance(30_000).unwrap();
+    exact.advance(30_000).unwrap();
     let (mean, worst) = errors(&engine, &exact, &scene);
     println!("mean {mean:e} %, largest {worst:e} % of the width");
     assert!(mean < 1e-3 && worst < 2e-3, "mean {mean} %, largest {worst} %");
@@ -145,7 +145,7 @@ fn small_increments_are_not_lost() {
     let crawl = 5e-8;
     scene.velocity.iter_mut().for_each(|v| *v = Vec3::new(crawl, 0.0, 0.0));
     let mut engine = Cpu::new(&scene, 1).unwrap();
-    engine.advance(100_000);
+    engine.advance(100_000).unwrap();
     for (now, start) in engine.positions().iter().zip(&scene.mesh.particles) {
         assert!(((now - start).x / (crawl * 100.0) - 1.0).abs() < 1e-3, "{}", (now - start).x);
     }
@@ -159,7 +159,7 @@ fn place_does_not_matter() {
     far.mesh.particles.iter_mut().for_each(|p| *p += Vec3::new(1e6, -1e6, 3e5));
     let run = |scene: &Scene| {
         let mut engine = Cpu::new(scene, 1).unwrap();
-        engine.advance(500);
+        engine.advance(500).unwrap();
         engine.positions().iter().zip(&scene.mesh.particles).map(|(a, b)| a - b).collect::<Vec<_>>()
     };
     for (a, b) in run(&near).iter().zip(run(&far)) {
@@ -207,7 +207,7 @@ fn a_burst_is_noticed() {
     let mut scene = Scene::open("box:3x3x3").unwrap();
     scene.step = 0.5;
     let mut engine = Cpu::new(&scene, 1).unwrap();
-    assert!(!engine.has_diverged());
-    engine.advance(300);
-    assert!(engine.has_diverged());
+    assert_eq!(engine.advance(1), Ok(()));
+    assert_eq!(engine.advance(300), Err(Failure::Diverged));
+    assert_eq!(engine.advance(1), Err(Failure::Diverged), "it stays so");
 }

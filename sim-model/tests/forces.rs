@@ -160,14 +160,14 @@ fn everything_at_once_is_deterministic() {
     scene.loads = vec![Load { particles: vec![124], force: -200.0 * Vec3::z(), from: 0.0, to: 1.0 }];
     let run = |threads| {
         let mut engine = Cpu::with_parts(&scene, threads, 4).unwrap();
-        engine.advance(800);
+        engine.advance(800).unwrap();
         (engine.state_digest(), engine.positions())
     };
     let (one, two) = (run(1), run(2));
     assert_eq!(one.0, two.0);
     use nendo_model::engine::reference::{Integrator, Reference};
     let mut exact = Reference::new(&scene, Integrator::Euler);
-    exact.advance(800);
+    exact.advance(800).unwrap();
     let off = one.1.iter().zip(exact.positions()).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
     println!("f32 off by {off} m of {} m", scene.mesh.width());
     assert!(off < 1e-3 * scene.mesh.width(), "{off}");

@@ -337,7 +337,7 @@ proptest! {
         }
         if let Ok(scene) = Scene::parse(&text, "mangled.toml") {
             let mut engine = Reference::new(&scene, Integrator::Euler);
-            engine.advance(2);
+            let _ = engine.advance(2);
         }
     }
 

@@ -1,15 +1,7 @@
 //! Meshes of other programs on every engine: imported, run, bit for bit the same.
 
-use nendo_host::{
-    board::Completion,
-    engine::{self, EngineKind, EngineOptions},
-};
-use nendo_model::{
-    contract::numbers::{Inverse, Profile},
-    engine::reference::Integrator,
-    mesh::Vec3,
-    scene::Scene,
-};
+use nendo_host::engine::{self, EngineKind, EngineOptions};
+use nendo_model::{mesh::Vec3, scene::Scene};
 use std::path::Path;
 
 fn scene(name: &str) -> Scene {
@@ -19,19 +11,7 @@ fn scene(name: &str) -> Scene {
 
 /// Digest and final positions.
 fn run(scene: &Scene, kind: EngineKind, steps: u64) -> (String, Vec<Vec3>) {
-    let options = EngineOptions {
-        kind,
-        profile: Profile::Wide,
-        inverse: Inverse::Table,
-        modules: None,
-        threads: 2,
-        edge_order: None,
-        integrator: Integrator::Euler,
-        trace: false,
-        device: "rtl".parse().unwrap(),
-        record: None,
-        completion: Completion::Poll,
-    };
+    let options = EngineOptions { kind, threads: 2, ..EngineOptions::default() };
     let mut engine = engine::open(scene, &options).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
     engine.advance(steps).unwrap();
     assert_eq!(engine.failure(), None, "{kind:?}");

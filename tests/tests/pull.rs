@@ -1,12 +1,8 @@
 //! A pull on a running engine is the same force as one that a scene prescribes, on every engine.
 
-use nendo_host::{
-    board::Completion,
-    engine::{Engine, EngineKind, EngineOptions, open},
-};
+use nendo_host::engine::{Engine, EngineKind, EngineOptions, open};
 use nendo_model::{
     contract::{numbers::Profile, scaling::Scaling},
-    engine::reference::Integrator,
     mesh::Vec3,
     scene::{Load, ScalingRequest, Scene},
 };
@@ -16,14 +12,9 @@ fn options(kind: EngineKind, profile: Profile) -> EngineOptions {
         kind,
         profile,
         inverse: profile.usual_inverse(),
-        modules: None,
         threads: 2,
-        edge_order: None,
-        integrator: Integrator::Euler,
-        trace: false,
         device: "model".parse().unwrap(),
-        record: None,
-        completion: Completion::Poll,
+        ..EngineOptions::default()
     }
 }
 
@@ -42,6 +33,7 @@ fn scenes(profile: Profile, force: Vec3) -> (Scene, Scene) {
         time: Some(chosen.time),
         velocity_exponent: Some(chosen.velocity_exponent),
         extension_exponent: Some(chosen.extension_exponent),
+        ..ScalingRequest::default()
     };
     (with.scaling, without.scaling) = (units, units);
     (with, without)
@@ -129,4 +121,19 @@ fn a_pull_beyond_the_words_is_refused_and_changes_nothing() {
         twin.advance(10).unwrap();
         assert_eq!(engine.state_digest().unwrap(), twin.state_digest().unwrap());
     }
+}
+
+/// A scene without loads left no room for a pull of any use, and nothing in it could ask for some.
+#[test]
+fn a_scene_says_what_pull_it_expects() {
+    let pull = Vec3::new(0.0, 0.0, 40.0);
+    let run = |expected: Option<f64>| {
+        let mut scene = Scene::open("box:3x3x3").unwrap();
+        scene.loads.clear();
+        scene.scaling.force = expected;
+        let mut engine = open(&scene, &options(EngineKind::Model, Profile::Wide)).unwrap();
+        engine.pull(PULLED, pull).and_then(|()| engine.advance(500))
+    };
+    assert!(run(None).is_err() && run(Some(4.0)).is_err(), "no room");
+    run(Some(pull.norm())).unwrap();
 }

@@ -94,7 +94,7 @@ mod tests {
         let scene = Scene::open("box:5x4x3").unwrap();
         let (mut plain, mut exact) = (Scatter::new(&scene), Reference::new(&scene, Integrator::Euler));
         plain.advance(300);
-        exact.advance(300);
+        exact.advance(300).unwrap();
         let mut moved = 0f64;
         for ((a, b), start) in plain.x.iter().zip(exact.positions()).zip(&scene.mesh.particles) {
             moved = moved.max((b - start).norm());

@@ -1,6 +1,9 @@
 //! `nendo bench`: how fast every engine is on this machine.
 
-use super::{CommandError, Console, options::modules_range};
+use super::{
+    CommandError, Console,
+    options::{modules_range, try_outputs},
+};
 use crate::{
     bench::{self, Effort, Row, meshes},
     output::write_whole,
@@ -28,7 +31,7 @@ pub(super) struct Args {
     #[arg(long = "size", value_name = "NXxNYxNZ")]
     sizes: Vec<String>,
     /// Write the JSON report to this file, too
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw edges per second over the size of the boxes (.svg or .png)
     #[arg(long, value_name = "FILE", value_parser = plot::picture_path)]
@@ -79,6 +82,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         true => Effort { turns: 7, turn: Duration::from_millis(8) },
         false => Effort { turns: 60, turn: Duration::from_millis(6) },
     };
+    try_outputs(None, args.out.iter().chain(&args.plot))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     console.answer(format!("{}, {cores} cores, vectors: {}", processor(), cpu::instruction_set()));
     console.answer(HEAD);

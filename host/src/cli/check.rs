@@ -156,14 +156,12 @@ fn rehearse(scene: &Scene, profile: Profile, console: Console) -> Result<Value, 
     look(&engine);
     progress::in_pieces("rehearsal", scene.steps_for(scene.duration), |n| {
         for _ in 0..n {
-            engine.advance(1);
+            let advanced = engine.advance(1);
+            advanced.map_err(|_| CommandError::Run(anyhow!("the rehearsal diverged"), None))?;
             look(&engine);
         }
-        Ok::<_, CommandError>(!engine.has_diverged())
+        Ok::<_, CommandError>(true)
     })?;
-    if engine.has_diverged() {
-        return Err(CommandError::Run(anyhow!("the rehearsal diverged"), None));
-    }
     let fit = Scaling::fit(scene, profile, &seen, &ScalingRequest::default()).map_err(CommandError::input)?;
     console.answer(format!(
         "rehearsal over {} s: positions within {:.4e} m of the centre, velocities {:.4e} m/s, extensions {:.4e} m, forces {:.4e} N",

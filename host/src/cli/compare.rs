@@ -3,7 +3,7 @@
 use super::{
     CommandError, Console, open_failure,
     engine::{Chosen, EngineArgs},
-    options::{LengthArgs, SceneArg, scenes_help},
+    options::{LengthArgs, SceneArg, scenes_help, try_outputs},
 };
 use crate::{
     engine::{self, EngineKind, EngineOptions},
@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", value_parser = plot::picture_path)]
     plot: Option<PathBuf>,
     /// Write report.html with the plot, report.json and error.csv into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
@@ -60,12 +60,13 @@ struct Sample {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let Chosen { options, why } = args.engine.choose(&scene, console)?;
+    try_outputs(&args.out, &args.plot)?;
     let integrator = if args.reference == "rk4" { Integrator::Rk4 } else { Integrator::Euler };
     let exact = EngineOptions { kind: EngineKind::F64, integrator, ..options.clone() };
     let mut engine = engine::open(&scene, &options).map_err(open_failure)?;
     let mut reference = engine::open(&scene, &exact).map_err(open_failure)?;
 
-    let steps = args.length.steps(&scene);
+    let steps = args.length.steps(&scene)?;
     let mut raw: Vec<(f64, f64, f64)> = Vec::new();
     let mut peak = 0f64;
     let bar = progress::bar(&scene.name, steps);
@@ -73,14 +74,14 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         // Integers, so that the last sample is the last step.
         let until = (u128::from(steps) * u128::from(sample) / u128::from(args.samples.min(steps))) as u64;
         let now = until - engine.step();
-        engine.advance(now)?;
-        reference.advance(now)?;
+        let mut failure = engine::outcome(engine.advance(now))?;
+        failure = failure.or(engine::outcome(reference.advance(now))?);
         bar.set_position(until);
         let (got, wanted) = (engine.positions()?, reference.positions()?);
         let (mean, max) = errors(&scene, &got, &wanted);
         peak = peak.max(largest_displacement(&scene, &wanted));
         raw.push((until as f64 * scene.step, mean, max));
-        if let Some(failure) = engine.failure().or_else(|| reference.failure()) {
+        if let Some(failure) = failure {
             let text = engine::explain(failure);
             bar.finish_and_clear();
             return Err(CommandError::Run(anyhow::anyhow!("after {until} of {steps} steps: {text}"), None));

@@ -8,6 +8,7 @@ use crate::{
         EngineKind, EngineOptions,
         choice::{EngineChoice, NoEngine, Taken, first_able, too_little},
     },
+    progress,
 };
 use anyhow::anyhow;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -32,7 +33,8 @@ struct Words {
     engine: EngineChoice,
     #[command(flatten)]
     hardware: HardwareArgs,
-    /// Threads to compute on; results do not depend on it [default: all cores]
+    /// Threads to compute on; results do not depend on it [default: as many as there are cores, f32 fewer while others use
+    /// them, too]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[arg(long, value_name = "DEVICE", help = format!("The board: {} [default: rtl]", registry::help()))]
@@ -96,6 +98,12 @@ impl EngineArgs {
 
     /// One engine for several scenes.
     pub(super) fn choose_for(&self, scenes: &[&Scene], console: Console) -> Result<Chosen, CommandError> {
+        progress::during("looking which engine can compute it, and how long a step may be", || {
+            self.look_for(scenes, console)
+        })
+    }
+
+    fn look_for(&self, scenes: &[&Scene], console: Console) -> Result<Chosen, CommandError> {
         let mut options = self.options()?;
         let why = match self.words.engine {
             EngineChoice::One(kind) => {
@@ -157,6 +165,7 @@ impl EngineArgs {
             inverse: words.hardware.inverse(),
             modules: words.hardware.asked_modules(),
             threads: words.threads.map_or_else(all, usize::from),
+            considerate: words.threads.is_none(),
             integrator: words.integrator,
             device,
             record: words.record.clone(),

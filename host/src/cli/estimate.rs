@@ -221,10 +221,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         estimate.clock_mhz,
         if estimate.fits { "fits" } else { "does not fit" },
     ));
-    let wait = progress::wait("planning the most modules there is room for");
-    let largest = most_modules(&target, &args.hardware);
-    wait.finish_and_clear();
-    let largest = largest?;
+    let largest = progress::during("planning the most modules there is room for", || {
+        most_modules(&target, &args.hardware)
+    })?;
     let bench: Value = serde_json::from_str(BENCH).unwrap_or_default();
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {

@@ -14,7 +14,7 @@ mod target;
 
 use crate::{
     engine::{EngineError, OpenError},
-    interrupt,
+    interrupt, progress,
 };
 use anyhow::anyhow;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -138,7 +138,17 @@ fn open_failure(error: OpenError) -> CommandError {
 
 /// The command line as it is described to users.
 fn command() -> clap::Command {
-    applies::annotate(Cli::command())
+    applies::annotate(with_negative_numbers(Cli::command()))
+}
+
+/// The same, taking numbers below zero for values, not for options: what they are given to says what is wrong with them.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_negative_numbers))
 }
 
 /// What is wrong with a command line, if anything is: for documents that print some.
@@ -171,6 +181,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     interrupt::listen();
     let console = Console::new(cli.quiet, cli.json);
+    if cli.quiet {
+        progress::hide();
+    }
     verilated::announce(move |text| console.say(text));
     let result = match applies::refusal(&matches) {
         Some(text) => Err(CommandError::Input(anyhow!(text))),

@@ -1,12 +1,21 @@
 //! Options that several commands share.
 
 use super::CommandError;
+use crate::{
+    output::{try_file, try_folder},
+    progress,
+};
+use anyhow::{Context, anyhow};
 use nendo_model::{
     contract::{
         config::Config,
         numbers::{Inverse, Profile},
     },
     scene::{BUILTIN_HELP, Scene},
+};
+use std::{
+    io,
+    path::{Path, PathBuf},
 };
 
 /// The scene to work on.
@@ -19,7 +28,8 @@ pub(super) struct SceneArg {
 
 impl SceneArg {
     pub(super) fn open(&self) -> Result<Scene, CommandError> {
-        Scene::open(&self.scene).map_err(CommandError::input)
+        progress::during(&format!("reading {}", self.scene), || Scene::open(&self.scene))
+            .map_err(CommandError::input)
     }
 }
 
@@ -72,15 +82,41 @@ impl HardwareArgs {
     }
 }
 
+/// Looks before long work whether its files can be written.
+pub(super) fn try_outputs<'a>(
+    folders: impl IntoIterator<Item = &'a PathBuf>,
+    files: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), CommandError> {
+    let tried = |path: &Path, result: io::Result<()>| {
+        let said = result.with_context(|| format!("{} cannot be written", path.display()));
+        said.map_err(|error| CommandError::Run(error, None))
+    };
+    folders.into_iter().try_for_each(|folder| tried(folder, try_folder(folder)))?;
+    files.into_iter().try_for_each(|file| tried(file, try_file(file)))
+}
+
+/// A quantity: infinite where that has a meaning, but a number.
+pub(super) fn quantity(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|n: &f64| !n.is_nan()).ok_or_else(|| "a number".to_owned())
+}
+
 /// How long to run.
 #[derive(clap::Args, Debug)]
 pub(super) struct LengthArgs {
     /// Run so many steps
-    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = steps)]
     steps: Option<u64>,
     /// Run so many simulated seconds [default: the scene's duration]
     #[arg(long, value_name = "T", value_parser = seconds)]
     seconds: Option<f64>,
+}
+
+/// More cannot be told apart as times.
+const MOST_STEPS: u64 = 1 << 53;
+
+fn steps(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|n| *n <= MOST_STEPS);
+    number.ok_or_else(|| format!("a whole number of steps, 0 to {MOST_STEPS}"))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -91,8 +127,17 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl LengthArgs {
-    pub(super) fn steps(&self, scene: &Scene) -> u64 {
-        self.steps.unwrap_or_else(|| scene.steps_for(self.seconds.unwrap_or(scene.duration)))
+    pub(super) fn steps(&self, scene: &Scene) -> Result<u64, CommandError> {
+        let seconds = self.seconds.unwrap_or(scene.duration);
+        let steps = self.steps.unwrap_or_else(|| scene.steps_for(seconds));
+        match steps <= MOST_STEPS {
+            true => Ok(steps),
+            false => Err(CommandError::input(anyhow!(
+                "{seconds} s are {:.0e} steps of {} s; a run has at most {MOST_STEPS}: give fewer --seconds",
+                seconds / scene.step,
+                scene.step
+            ))),
+        }
     }
 }
 

@@ -89,8 +89,8 @@ fn run(options: &EngineOptions, scene: &Scene, times: &[f64]) -> Result<Vec<Pane
     for &time in times {
         let until = scene.steps_for(time);
         while engine.step() < until {
-            engine.advance((until - engine.step()).min(100))?;
-            if let Some(failure) = engine.failure() {
+            let now = (until - engine.step()).min(100);
+            if let Some(failure) = engine::outcome(engine.advance(now))? {
                 let text = engine::explain(failure);
                 return Err(CommandError::Run(anyhow!("after {} steps: {text}", engine.step()), None));
             }

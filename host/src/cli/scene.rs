@@ -2,7 +2,7 @@
 
 use super::{
     CommandError, Console, check, import,
-    options::{SceneArg, modules_range},
+    options::{SceneArg, modules_range, quantity},
 };
 use crate::output::write_whole;
 use anyhow::{Context, anyhow};
@@ -12,6 +12,7 @@ use nendo_model::{
     mesh::Mesh,
     plan::{cycles::Depths, partition::Shares, schedule::Schedule},
     scene::{Scene, Support},
+    text::count,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -42,27 +43,28 @@ pub(super) fn main(command: &Command, console: Console) -> Result<Value, Command
   nendo scene box 9x9x9 --pitch 0.01 --mass 0.001 --k1 60 --c1 0.1 --c2 100 -o dough.toml")]
 pub(super) struct BoxArgs {
     /// Particles along x, y and z, as NXxNYxNZ
-    size: String,
+    #[arg(value_parser = sides)]
+    size: Sides,
     /// Distance between particles in metres
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, value_parser = quantity)]
     pitch: f64,
     /// Mass of each particle in kilograms
-    #[arg(long, default_value_t = 0.001)]
+    #[arg(long, default_value_t = 0.001, value_parser = quantity)]
     mass: f64,
     /// Stiffness of the Voigt part, N/m
-    #[arg(long, default_value_t = 60.0)]
+    #[arg(long, default_value_t = 60.0, value_parser = quantity)]
     k1: f64,
     /// Viscosity of the Voigt part, N s/m
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = 0.1, value_parser = quantity)]
     c1: f64,
     /// Viscosity of the damper, N s/m (inf for an elastic object)
-    #[arg(long, default_value_t = 100.0)]
+    #[arg(long, default_value_t = 100.0, value_parser = quantity)]
     c2: f64,
     /// Time step in seconds
-    #[arg(long, default_value_t = 0.001)]
+    #[arg(long, default_value_t = 0.001, value_parser = quantity)]
     step: f64,
     /// Duration in seconds
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = quantity)]
     duration: f64,
     /// The file to write
     #[arg(long, short)]
@@ -72,17 +74,27 @@ pub(super) struct BoxArgs {
     overwrite: bool,
 }
 
+/// Particles along x, y and z.
+#[derive(Clone, Copy, Debug)]
+struct Sides([u32; 3]);
+
+fn sides(text: &str) -> Result<Sides, String> {
+    let sides: Vec<u32> = text.split('x').map_while(|side| side.parse().ok()).collect();
+    let three = <[u32; 3]>::try_from(sides).ok().filter(|_| text.split('x').count() == 3);
+    three.map(Sides).ok_or_else(|| "three numbers of particles, e.g. 9x9x5".to_owned())
+}
+
 fn make_box(args: &BoxArgs, console: Console) -> Result<Value, CommandError> {
-    let sides: Vec<&str> = args.size.split('x').collect();
+    let [x, y, z] = args.size.0;
     let BoxArgs { pitch, mass, k1, c1, c2, step, duration, .. } = args;
     let text = format!(
-        "# A box of {size} particles, lying on its lowest layer.\n\
+        "# A box of {x}x{y}x{z} particles, lying on its lowest layer.\n\
          step = {step:?}          # s\n\
          duration = {duration:?}      # s\n\
          mass = {mass:?}          # kg, each particle\n\
          gravity = [0.0, 0.0, -9.81]\n\n\
          [mesh.box]\n\
-         size = [{sides}]\n\
+         size = [{x}, {y}, {z}]\n\
          pitch = {pitch:?}         # m\n\n\
          [materials.dough]\n\
          k1 = {k1:?}    # N/m\n\
@@ -95,9 +107,7 @@ fn make_box(args: &BoxArgs, console: Console) -> Result<Value, CommandError> {
          # on = {{ face = \"z-max\" }}\n\
          # force = [0.0, 0.0, -1.0]   # N\n\
          # share = \"total\"            # divided among the particles\n\
-         # to = 0.5                   # s\n",
-        size = args.size,
-        sides = sides.join(", "),
+         # to = 0.5                   # s\n"
     );
     // What is written must be readable: the reader itself is the check.
     let scene = Scene::parse(&text, &args.out.display().to_string()).map_err(CommandError::input)?;
@@ -109,7 +119,8 @@ fn make_box(args: &BoxArgs, console: Console) -> Result<Value, CommandError> {
     }
     write_whole(&args.out, text.as_bytes()).with_context(|| format!("writing {}", args.out.display()))?;
     let (particles, edges) = (scene.mesh.particles.len(), scene.mesh.edges.len());
-    console.say(format!("wrote {}: {particles} particles, {edges} edges", args.out.display()));
+    let (of, between) = (count(particles, "particle"), count(edges, "edge"));
+    console.say(format!("wrote {}: {of}, {between}", args.out.display()));
     Ok(json!({ "file": args.out, "particles": particles, "edges": edges }))
 }
 
@@ -141,11 +152,12 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, CommandE
         if least == most { most.to_string() } else { format!("{least} to {most}") }
     };
     console.answer(format!(
-        "{modules} modules: {} particles and {} edges each; {} edges between {} pairs; {} clocks a step, {:.3} of the ideal",
+        "{}: {} particles and {} edges each; {} between {}; {} clocks a step, {:.3} of the ideal",
+        count(modules, "module"),
         range(&shares.particles),
         range(&shares.edges),
-        shares.cut,
-        shares.neighbours.len(),
+        count(shares.cut, "edge"),
+        count(shares.neighbours.len(), "pair"),
         plan.cycles_per_step(),
         plan.cycles_per_step() as f64 * modules as f64 / mesh.edges.len().max(1) as f64,
     ));
@@ -159,18 +171,18 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
     let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     let valence = mesh.valences().into_iter().max().unwrap_or(0);
-    let count = |kind: fn(&Support) -> bool| scene.support.iter().filter(|s| kind(s)).count();
-    let (pinned, moved) = (count(|s| *s == Support::Pinned), count(|s| matches!(s, Support::Moved(_))));
+    let number = |kind: fn(&Support) -> bool| scene.support.iter().filter(|s| kind(s)).count();
+    let (pinned, moved) = (number(|s| *s == Support::Pinned), number(|s| matches!(s, Support::Moved(_))));
     let (low, high) = mesh.bounds();
     let [stability, rk4] = [Integrator::Euler, Integrator::Rk4].map(|i| Stability::of(&scene, i));
     let total: f64 = scene.mass.iter().sum();
     console.answer(format!(
-        "{}: {} particles ({pinned} pinned, {moved} moved), {} edges, {} tetrahedra, {} surface triangles",
+        "{}: {} ({pinned} pinned, {moved} moved), {}, {}, {}",
         scene.name,
-        mesh.particles.len(),
-        mesh.edges.len(),
-        mesh.tetrahedra.len(),
-        mesh.triangles.len()
+        count(mesh.particles.len(), "particle"),
+        count(mesh.edges.len(), "edge"),
+        count(mesh.tetrahedra.len(), "tetrahedron"),
+        count(mesh.triangles.len(), "surface triangle")
     ));
     if !scene.about.is_empty() {
         console.answer(&scene.about);

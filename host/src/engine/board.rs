@@ -204,7 +204,8 @@ impl<D: Device> Engine for BoardEngine<D> {
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), EngineError> {
-        Ok(self.run(steps)?)
+        self.run(steps)?;
+        self.failure().map_or(Ok(()), |failure| Err(failure.into()))
     }
 
     fn step(&self) -> u64 {

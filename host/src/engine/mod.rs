@@ -7,6 +7,6 @@ pub mod choice;
 mod open;
 
 pub use board::BoardEngine;
-pub use nendo_model::engine::{Engine, EngineError, Failure};
+pub use nendo_model::engine::{Engine, EngineError, Failure, outcome};
 #[cfg(feature = "rtl")]
 pub use open::{EngineKind, EngineOptions, OpenError, explain, open, open_board, open_rtl};

@@ -77,6 +77,8 @@ pub struct EngineOptions {
     pub modules: Option<usize>,
     /// Threads of the CPU engines.
     pub threads: usize,
+    /// Whether fewer of them are used while others use the machine, too.
+    pub considerate: bool,
     /// Order of edges, where it is not the scene's.
     pub edge_order: Option<Vec<u32>>,
     /// How the f64 engine takes a step.
@@ -101,6 +103,7 @@ impl Default for EngineOptions {
             inverse: profile.usual_inverse(),
             modules: None,
             threads: 1,
+            considerate: false,
             edge_order: None,
             integrator: Integrator::Euler,
             trace: false,
@@ -168,9 +171,9 @@ pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, O
             _ => Box::new(open_board(scene, options)?),
         });
     };
-    let &EngineOptions { profile, inverse, threads, integrator, .. } = options;
+    let &EngineOptions { profile, inverse, threads, considerate, integrator, .. } = options;
     let (modules, edge_order) = (options.modules.unwrap_or(1), options.edge_order.clone());
-    let own = Options { kind, profile, inverse, modules, threads, edge_order, integrator };
+    let own = Options { kind, profile, inverse, modules, threads, considerate, edge_order, integrator };
     Ok(engine::open(scene, &own)?)
 }
 

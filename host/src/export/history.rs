@@ -110,19 +110,17 @@ impl History {
         })
     }
 
-    /// What became of the object, in words and rounded numbers.
-    pub fn summary(&self) -> Vec<(String, String)> {
-        let (Some(first), Some(last)) = (self.moments.first(), self.moments.last()) else {
-            return Vec::new();
-        };
-        let extent = |health: &Health| {
-            let size = health.bounds.1 - health.bounds.0;
+    /// What became of an object that was within these corners, in words and rounded numbers.
+    pub fn summary(&self, start: (Vec3, Vec3)) -> Vec<(String, String)> {
+        let Some(last) = self.moments.last() else { return Vec::new() };
+        let extent = |(low, high): (Vec3, Vec3)| {
+            let size = high - low;
             format!("{} x {} x {}", quantity(size.x, "m"), quantity(size.y, "m"), quantity(size.z, "m"))
         };
         let mut rows = vec![("simulated".to_owned(), quantity(last.time, "s"))];
         let mut row = |name: &str, text: String| rows.push((name.to_owned(), text));
-        row("size at the start", extent(&first.health));
-        row("size at the end", extent(&last.health));
+        row("size at the start", extent(start));
+        row("size at the end", extent(last.health.bounds));
         if let Some((volume, ratio)) = last.health.volume.zip(last.health.volume_ratio) {
             row("volume", format!("{} ({:.1} % of the first)", quantity(volume * 1e6, "cm³"), 100.0 * ratio));
         }
@@ -166,7 +164,7 @@ mod tests {
     #[test]
     fn forces_over_time_are_a_table_charts_and_a_summary() {
         let mut history = History::default();
-        assert!(history.forces_chart().is_none() && history.summary().is_empty());
+        assert!(history.forces_chart().is_none() && history.summary(Default::default()).is_empty());
         for sample in [moment(0.0, 0.0, 1.0), moment(0.5, 40.0, 0.5), moment(1.0, 3.0, 0.75)] {
             history.push(&sample);
         }
@@ -182,7 +180,7 @@ mod tests {
         let chart = history.forces_chart().unwrap();
         assert_eq!(chart.lines[0], ("floor, z".to_owned(), vec![(0.0, 0.0), (0.5, -40.0), (1.0, -3.0)]));
         assert_eq!(history.shape_chart().unwrap().lines[1].1[1], (0.5, 50.0));
-        let summary = history.summary();
+        let summary = history.summary((Vec3::zeros(), Vec3::new(0.02, 0.1, 0.05)));
         let floor = &summary.iter().find(|(name, _)| name == "force on floor").unwrap().1;
         assert_eq!(floor, "3.00 N (0 N, 0 N, -3.00 N); at most 40.0 N at 500 ms");
     }

@@ -1,6 +1,6 @@
 //! States taken during a run, at even distances in time: frames on disk, chosen particles and forces as tables.
 //!
-//! Every frame is written at once. The lists of them and the tables are written again every few seconds: what kills a run
+//! Every frame is written at once. The lists of them and the tables are written again every second or so: what kills a run
 //! leaves all of it but the last moments.
 
 use super::{history::History, vtu};
@@ -14,8 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often tables are written while a run goes on.
-const KEEP: Duration = Duration::from_secs(5);
+/// How often tables are written while a run goes on; less often where that would take more than a twentieth of the time.
+const KEEP: Duration = Duration::from_secs(1);
 
 /// What is wanted of a run.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +71,8 @@ pub struct Series<'a> {
     /// Lines of the tables of the run that this one goes on from.
     before: Before,
     kept: Instant,
+    /// How long it took to write them.
+    keeping: Duration,
 }
 
 /// What an earlier run left in the same folder.
@@ -141,6 +143,7 @@ impl<'a> Series<'a> {
             watched,
             before: Before::default(),
             kept: Instant::now(),
+            keeping: Duration::ZERO,
         }
     }
 
@@ -207,7 +210,7 @@ impl<'a> Series<'a> {
             write_whole(&folder.join(&name), vtu::vtu(self.scene, &sample.positions).as_bytes())?;
             self.frames.push((sample.time, name));
         }
-        let keeps = self.kept.elapsed() > KEEP;
+        let keeps = self.kept.elapsed() > KEEP.max(20 * self.keeping);
         if keeps {
             self.keep()?;
         }
@@ -217,7 +220,7 @@ impl<'a> Series<'a> {
     /// Writes the list of frames and the tables; tells their names.
     pub fn keep(&mut self) -> io::Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
-        let mut files = Vec::new();
+        let (mut files, begun) = (Vec::new(), Instant::now());
         let mut write = |name: &str, text: &str| {
             files.push(name.to_owned());
             write_whole(&folder.join(name), text.as_bytes())
@@ -231,7 +234,7 @@ impl<'a> Series<'a> {
         let own = self.history.csv();
         let (head, lines) = own.split_once('\n').unwrap_or_default();
         write("forces.csv", &[head, "\n", &self.before.forces, lines].concat())?;
-        self.kept = Instant::now();
+        (self.kept, self.keeping) = (Instant::now(), begun.elapsed());
         Ok(files)
     }
 }

@@ -335,7 +335,11 @@ impl Loads {
         }
         let window = |f: &crate::scene::Load| f.to.min(scene.duration) - f.from;
         let pulled = scene.loads.iter().map(window).fold(0.0, f64::max);
-        let longest_window = if scene.gravity == Vec3::zeros() { pulled } else { scene.duration };
+        // Somebody's pull, which may come at any time and last.
+        let hand = scene.scaling.force.unwrap_or(0.0);
+        (force, all, net) = (force.max(hand), all + hand, net + hand);
+        let lasts = scene.gravity != Vec3::zeros() || hand > 0.0;
+        let longest_window = if lasts { scene.duration } else { pulled };
         let mass = (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]).sum();
         Self { force, all, net, mass, longest_window, way, drag_speed, held }
     }

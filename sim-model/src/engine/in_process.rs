@@ -11,8 +11,9 @@ use crate::{
 
 /// Such an engine; every one is an [`Engine`], too.
 pub trait InProcess: Send {
-    /// Takes `steps` steps.
-    fn advance(&mut self, steps: u64);
+    /// Takes `steps` steps. Words that went out of range and particles that flew apart are an error, of these steps or of
+    /// earlier ones.
+    fn advance(&mut self, steps: u64) -> Result<(), Failure>;
     /// Steps taken so far.
     fn step(&self) -> u64;
     /// Particle positions in metres.
@@ -57,8 +58,7 @@ pub trait InProcess: Send {
 
 impl<E: InProcess> Engine for E {
     fn advance(&mut self, steps: u64) -> Result<(), EngineError> {
-        InProcess::advance(self, steps);
-        Ok(())
+        Ok(InProcess::advance(self, steps)?)
     }
 
     fn step(&self) -> u64 {

@@ -32,8 +32,9 @@ impl ModelEngine {
 }
 
 impl InProcess for ModelEngine {
-    fn advance(&mut self, steps: u64) {
+    fn advance(&mut self, steps: u64) -> Result<(), Failure> {
         self.model.advance(steps);
+        self.failure().map_or(Ok(()), Err)
     }
 
     fn step(&self) -> u64 {

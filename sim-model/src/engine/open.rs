@@ -41,6 +41,8 @@ pub struct Options {
     pub modules: usize,
     /// Threads.
     pub threads: usize,
+    /// Whether fewer of them are used while others use the machine, too; results do not depend on it.
+    pub considerate: bool,
     /// Order of edges of the model, where it is not the scene's.
     pub edge_order: Option<Vec<u32>>,
     /// How the reference takes a step.
@@ -57,6 +59,7 @@ impl Default for Options {
             inverse: profile.usual_inverse(),
             modules: 1,
             threads: 1,
+            considerate: false,
             edge_order: None,
             integrator: Integrator::default(),
         }
@@ -84,7 +87,10 @@ pub fn open(scene: &Scene, options: &Options) -> Result<Box<dyn Engine>, OpenErr
     }
     Ok(match options.kind {
         Kind::F64 => boxed(Reference::new(scene, options.integrator)),
-        Kind::F32 => boxed(Cpu::new(scene, options.threads)?),
+        Kind::F32 => {
+            let engine = Cpu::new(scene, options.threads)?;
+            boxed(if options.considerate { engine.considerate() } else { engine })
+        }
         Kind::Model => {
             let image = Image::new(scene, options.profile, options.inverse)?;
             check_modules(&image, options.modules)?;

@@ -137,7 +137,7 @@ impl Reference {
 
     /// Whether the simulation has burst: something is not a number, or crosses the object many times over
     /// within a step.
-    pub fn has_diverged(&self) -> bool {
+    fn has_diverged(&self) -> bool {
         let sane =
             |x: &Vec3, v: &Vec3| x.iter().all(|c| c.is_finite()) && v.amax() * self.h < 100.0 * self.width;
         !self.x.iter().zip(&self.v).all(|(x, v)| sane(x, v))
@@ -232,7 +232,7 @@ impl Reference {
 }
 
 impl InProcess for Reference {
-    fn advance(&mut self, steps: u64) {
+    fn advance(&mut self, steps: u64) -> Result<(), Failure> {
         for _ in 0..steps {
             self.apply_changes();
             if let Some(acting) = &mut self.acting {
@@ -244,6 +244,7 @@ impl InProcess for Reference {
             }
             self.step += 1;
         }
+        self.failure().map_or(Ok(()), Err)
     }
 
     fn step(&self) -> u64 {
@@ -397,9 +398,9 @@ mod tests {
             vec![Load { particles: vec![1], force: Vec3::new(force, 0.0, 0.0), from: 0.0, to: time }];
         let mut engine = Reference::new(&scene, Integrator::Euler);
         let place = |e: &Reference| e.positions()[1].x - 10.0;
-        engine.advance(scene.steps_for(time));
+        engine.advance(scene.steps_for(time)).unwrap();
         let loaded = place(&engine);
-        engine.advance(scene.steps_for(5.0));
+        engine.advance(scene.steps_for(5.0)).unwrap();
         (loaded - place(&engine), place(&engine)) // return, residual
     }
 
@@ -434,7 +435,7 @@ mod tests {
             let mut scene = Scene::open("box:3x3x3").unwrap();
             scene.step = h;
             let mut engine = Reference::new(&scene, integrator);
-            engine.advance(scene.steps_for(0.5));
+            engine.advance(scene.steps_for(0.5)).unwrap();
             engine.positions().to_vec()
         };
         let exact = run(1e-4, Integrator::Rk4);
@@ -455,11 +456,11 @@ mod tests {
             vec![Motion { frames: vec![(0.1, Vec3::z()), (0.2, Vec3::zeros())], ..Motion::default() }];
         let mut engine = Reference::new(&scene, Integrator::Euler);
         let start = scene.mesh.particles[26];
-        engine.advance(50);
+        engine.advance(50).unwrap();
         assert!((engine.positions()[26] - start - 0.5 * Vec3::z()).norm() < 1e-9);
-        engine.advance(50);
+        engine.advance(50).unwrap();
         assert!((engine.positions()[26] - start - Vec3::z()).norm() < 1e-9);
-        engine.advance(300);
+        engine.advance(300).unwrap();
         assert!((engine.positions()[26] - start).norm() < 1e-9);
         assert_eq!(engine.positions()[0], scene.mesh.particles[0]);
     }

@@ -59,17 +59,26 @@ impl Team {
         Ok(Self { pool: ThreadPoolBuilder::new().num_threads(threads).build()? })
     }
 
-    /// Everyone does `work` at the same time.
-    pub(crate) fn work(&self, work: impl Fn(&Member) + Sync) {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// The first `members` do `work` at the same time.
+    pub(crate) fn work(&self, members: usize, work: impl Fn(&Member) + Sync) {
         let meeting = Meeting {
-            members: self.pool.current_num_threads(),
+            members: members.clamp(1, self.len()),
             arrived: AtomicUsize::new(0),
             met: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             sleepers: Mutex::new(()),
             wake: Condvar::new(),
         };
-        self.pool.broadcast(|context| work(&Member { meeting: &meeting, index: context.index() }));
+        self.pool.broadcast(|context| {
+            if context.index() < meeting.members {
+                work(&Member { meeting: &meeting, index: context.index() });
+            }
+        });
     }
 }
 
@@ -134,7 +143,7 @@ mod tests {
             let team = Team::new(threads).unwrap();
             let (begun, done): (Vec<_>, Vec<_>) =
                 (0..5).map(|_| (AtomicUsize::new(0), AtomicUsize::new(0))).unzip();
-            team.work(|member| {
+            team.work(threads, |member| {
                 for number in 0..50 {
                     member.phase(number, &begun, |k| {
                         let least = done.iter().map(|d| d.load(Ordering::Relaxed)).min();
@@ -150,10 +159,23 @@ mod tests {
         }
     }
 
+    /// Who is not asked does not hold up the others.
+    #[test]
+    fn a_part_of_a_team_works_alone() {
+        let (team, begun) = (Team::new(4).unwrap(), [const { AtomicUsize::new(0) }; 3]);
+        team.work(2, |member| {
+            assert!(member.index < 2);
+            (0..9).for_each(|number| member.phase(number, &begun, |_| ()));
+        });
+        assert!(begun.iter().all(|b| b.load(Ordering::Relaxed) == 9));
+    }
+
     #[test]
     #[should_panic(expected = "panicked")]
     fn a_panic_ends_the_work_of_all() {
         let begun: Vec<_> = (0..2).map(|_| AtomicUsize::new(0)).collect();
-        Team::new(2).unwrap().work(|member| member.phase(0, &begun, |k| assert_ne!(k, 1, "panicked here")));
+        Team::new(2)
+            .unwrap()
+            .work(2, |member| member.phase(0, &begun, |k| assert_ne!(k, 1, "panicked here")));
     }
 }

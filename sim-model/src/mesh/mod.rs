@@ -8,6 +8,7 @@ mod quality;
 pub use lattice::{Lattice, LatticeError};
 pub use quality::{Quality, Spread};
 
+use crate::text::count;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +44,8 @@ pub struct Group {
 pub enum MeshError {
     /// Nothing to simulate.
     #[error(
-        "the mesh has {particles} particles and {edges} edges; at least two particles and one edge are needed"
+        "the mesh has {} and {}; at least two particles and one edge are needed",
+        count(*particles, "particle"), count(*edges, "edge")
     )]
     TooSmall {
         /// Number of particles.

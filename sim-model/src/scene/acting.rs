@@ -33,7 +33,7 @@ impl Scene {
         let used = |class: &usize| self.edge_material.iter().any(|m| usize::from(*m) == *class);
         let classes = (0..self.materials.len()).filter(used).map(|class| &self.materials[class]);
         let laws = classes.filter_map(|m| Some((m.law.as_ref()?.name(), &m.name)));
-        let laws = laws.map(|(law, name)| format!("the law {law} of material `{name}`"));
+        let laws = laws.map(|(law, name)| format!("law {law} of material `{name}`"));
         laws.chain(self.forces.names().into_iter().map(str::to_owned)).collect()
     }
 

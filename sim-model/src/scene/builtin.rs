@@ -147,9 +147,9 @@ mod tests {
             let sink = |p: &u32| scene.mesh.particles[*p as usize].z - engine.positions()[*p as usize].z;
             top.chunks(top.len() / 3).map(|of| of.iter().map(sink).sum::<f64>() / of.len() as f64).collect()
         };
-        engine.advance(scene.steps_for(2.5));
+        engine.advance(scene.steps_for(2.5)).unwrap();
         let pressed = heights(&engine);
-        engine.advance(scene.steps_for(scene.duration - 2.5));
+        engine.advance(scene.steps_for(scene.duration - 2.5)).unwrap();
         let kept: Vec<f64> = heights(&engine).iter().zip(&pressed).map(|(after, at)| after / at).collect();
         println!("pressed by {pressed:?} m, kept {kept:?}");
         assert!(pressed.iter().all(|by| (2.0..25.0).contains(by)), "{pressed:?}");

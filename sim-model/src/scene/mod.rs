@@ -104,6 +104,8 @@ pub struct ScalingRequest {
     pub length: Option<f64>,
     /// Kilograms per mass unit.
     pub mass: Option<f64>,
+    /// The largest force in newtons that is expected on a particle besides the scene's own loads: somebody's pull.
+    pub force: Option<f64>,
     /// Seconds per time unit, for the profiles whose time unit is not the step.
     pub time: Option<f64>,
     /// By how many bits the range of velocities is widened.

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::{
     cli::{CommandError, open_failure},
-    engine::{self, Engine, EngineError, EngineKind, EngineOptions},
+    engine::{self, Engine, EngineError, EngineKind, EngineOptions, outcome},
     export::series::{STATE, Series},
     interrupt,
     live::{self, LiveReport, Loop},
@@ -54,8 +54,7 @@ impl Run<'_> {
             let started = Instant::now();
             let advanced = self.engine.advance(stop - self.engine.step());
             self.wall += started.elapsed().as_secs_f64();
-            advanced?;
-            if self.engine.failure().is_some() {
+            if outcome(advanced)?.is_some() {
                 return Ok(false);
             }
             if let_go == Some(stop) {

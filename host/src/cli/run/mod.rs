@@ -8,12 +8,12 @@ mod shuffle;
 use super::{
     CommandError, Console,
     engine::{Chosen, EngineArgs},
-    options::{LengthArgs, SceneArg, scenes_help},
+    options::{LengthArgs, SceneArg, scenes_help, try_outputs},
 };
 use crate::{
     engine::{EngineKind, EngineOptions},
     export::series::{Plan, STATE, Series, clear},
-    output::{try_file, try_folder},
+    progress,
     sample::Sampler,
 };
 use advance::{Looped, Run, open, run_live};
@@ -21,12 +21,13 @@ use anyhow::{Context, anyhow};
 use nendo_model::{
     engine::Snapshot,
     scene::{Scene, deformation::Deformation, sense::Reaction},
+    text::count,
 };
 use report::RunReport;
 use serde_json::{Map, Value, json};
 use shuffle::shuffled;
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -94,12 +95,12 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let Chosen { mut options, why } = args.engine.choose(&scene, console)?;
     let edges = scene.mesh.edges.len();
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
-    let steps = args.length.steps(&scene);
+    let steps = args.length.steps(&scene)?;
     if let Some((file, state)) = resumed.as_ref().filter(|(_, state)| state.step > steps) {
         let text = format!("{}: {} steps are behind it, and {steps} are asked for", file.display(), state.step);
         return Err(CommandError::input(anyhow!("{text}: give a larger --steps or --seconds")));
     }
-    args.try_places()?;
+    try_outputs(&args.out, &args.trace)?;
     console.say(opening(&scene, &options, steps, resumed.as_ref().map(|(_, state)| state.step)));
 
     let mut run = args.start(&scene, &mut options, steps)?;
@@ -109,9 +110,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             .with_context(|| file.display().to_string())
             .map_err(CommandError::Input)?;
     }
-    if let Some(folder) = &args.out {
-        args.prepare(folder, &mut run, resumed.as_ref()).with_context(|| folder.display().to_string())?;
-    }
+    args.prepare(&mut run, resumed.as_ref())?;
     if !args.live {
         // A board's traffic stays as it is.
         let on_bus = matches!(options.kind, EngineKind::Rtl | EngineKind::Board);
@@ -127,11 +126,14 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
 fn opening(scene: &Scene, options: &EngineOptions, steps: u64, from: Option<u64>) -> String {
     let fixed = options.kind.is_fixed_point();
     format!(
-        "{}: {} particles, {} edges, {}{steps} steps of {} s on {}{}",
+        "{}: {}, {}, {} of {} s on {}{}",
         scene.name,
-        scene.mesh.particles.len(),
-        scene.mesh.edges.len(),
-        from.map_or(String::new(), |step| format!("from step {step} to ")),
+        count(scene.mesh.particles.len(), "particle"),
+        count(scene.mesh.edges.len(), "edge"),
+        match from {
+            None => count(steps, "step"),
+            Some(step) => format!("steps {step} to {steps}"),
+        },
         scene.step,
         options.kind.name(),
         if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
@@ -226,27 +228,14 @@ impl Args {
         Ok(Some((file, state)))
     }
 
-    /// Looks before a long run whether its files can be written.
-    fn try_places(&self) -> Result<(), CommandError> {
-        let failed = |path: &Path| {
-            let text = format!("{} cannot be written", path.display());
-            move |error| CommandError::Run(anyhow::Error::new(error).context(text), None)
-        };
-        if let Some(folder) = &self.out {
-            try_folder(folder).map_err(failed(folder))?;
-        }
-        match &self.trace {
-            Some(file) => try_file(file).map_err(failed(file)),
-            None => Ok(()),
-        }
-    }
-
     /// Removes what an earlier run has left in the folder, or goes on with it.
-    fn prepare(&self, folder: &Path, run: &mut Run<'_>, resumed: Option<&(PathBuf, Snapshot)>) -> io::Result<()> {
-        if !resumed.is_some_and(|(file, _)| same_folder(file.parent().unwrap_or(Path::new("")), folder)) {
-            clear(folder)?;
+    fn prepare(&self, run: &mut Run<'_>, resumed: Option<&(PathBuf, Snapshot)>) -> anyhow::Result<()> {
+        if let Some(folder) = &self.out {
+            let goes_on = |(file, _): &&(PathBuf, _)| same_folder(file.parent().unwrap_or(Path::new("")), folder);
+            let cleared = if resumed.as_ref().is_some_and(goes_on) { Ok(()) } else { clear(folder) };
+            cleared.with_context(|| folder.display().to_string())?;
         }
-        resumed.map_or(Ok(()), |(_, state)| run.series.go_on_from(state.step))
+        Ok(resumed.map_or(Ok(()), |(_, state)| run.series.go_on_from(state.step))?)
     }
 
     /// How many states are taken on the way.
@@ -282,7 +271,7 @@ impl Args {
             error: None,
         };
         if !self.live {
-            let engine = open(self, scene, options)?;
+            let engine = progress::during("preparing the engine", || open(self, scene, options))?;
             return Ok(run(engine));
         }
         let Looped { engine, wall, report } = run_live(self, scene, options, steps)?;
@@ -330,9 +319,9 @@ impl Args {
             resumed_from,
             simulated_s: done as f64 * scene.step,
             wall_s: run.wall,
-            edges_per_s: taken as f64 * edges as f64 / run.wall,
+            edges_per_s: (taken > 0).then(|| taken as f64 * edges as f64 / run.wall),
             cycles_per_step: run.engine.cycles_per_step(),
-            clocks_per_wall_s: run.engine.cycles_per_step().map(|c| c as f64 * taken as f64 / run.wall),
+            clocks_per_wall_s: run.engine.cycles_per_step().filter(|_| taken > 0).map(|c| c as f64 * taken as f64 / run.wall),
             state_digest,
             overflow: overflow.any(),
             overflow_sources: overflow.sources().collect(),
@@ -347,7 +336,7 @@ impl Args {
                 let entry = |r: &Reaction| (r.name.clone(), json!(<[f64; 3]>::from(r.force)));
                 last.reactions.iter().map(entry).collect()
             }),
-            summary: run.series.history().summary(),
+            summary: run.series.history().summary(scene.mesh.bounds()),
             warnings: run.warnings(),
             probe,
             link_retries: run.engine.link_retries(),

@@ -29,7 +29,8 @@ pub(super) struct RunReport {
     pub(super) resumed_from: Option<u64>,
     pub(super) simulated_s: f64,
     pub(super) wall_s: f64,
-    pub(super) edges_per_s: f64,
+    /// None without a step.
+    pub(super) edges_per_s: Option<f64>,
     pub(super) cycles_per_step: Option<u64>,
     pub(super) clocks_per_wall_s: Option<f64>,
     /// None if the engine no longer answers.
@@ -85,8 +86,8 @@ impl RunReport {
         }
         let clocks =
             self.cycles_per_step.map_or(String::new(), |c| format!(", {c} clock cycles per step"));
-        let speed = self.edges_per_s / 1e6;
-        line(format!("{:.3} s simulated in {:.3} s ({speed:.1} M edges/s){clocks}", self.simulated_s, self.wall_s));
+        let speed = self.edges_per_s.map_or(String::new(), |s| format!(" ({:.1} M edges/s)", s / 1e6));
+        line(format!("{:.3} s simulated in {:.3} s{speed}{clocks}", self.simulated_s, self.wall_s));
         for (name, text) in self.physical().iter().filter(|(name, _)| name != "simulated") {
             line(format!("{name}: {text}"));
         }

@@ -11,8 +11,7 @@
 //! ```
 //! use nendo_model::{engine::{InProcess, cpu::Cpu}, scene::Scene};
 //! let mut engine = Cpu::new(&Scene::open("box:3x3x3")?, 1)?;
-//! engine.advance(100);
-//! assert!(!engine.has_diverged());
+//! engine.advance(100)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -33,6 +32,7 @@ use crate::{
     engine::reference::ElementForces,
     force::contact::wall::Hand,
     machine::{
+        pace::Pace,
         team::Team,
         vectors::{self, Vectors},
     },
@@ -44,7 +44,10 @@ use body::Body;
 use element::Factors;
 use other_forces::OtherForces;
 use part::Part;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize};
+use std::{
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicUsize},
+    time::Instant,
+};
 
 /// Particles of a part, about: with its edges it fits the second cache.
 const PART: usize = 4096;
@@ -102,6 +105,8 @@ pub struct Cpu {
     /// All forces but those of plain elements.
     others: Option<Box<OtherForces>>,
     team: Option<Team>,
+    /// How many of the team are of use, where that is looked for.
+    pace: Option<Pace>,
     vectors: Option<Vectors>,
     step: u64,
     changes: Vec<Change>,
@@ -165,11 +170,18 @@ impl Cpu {
             loads: Loads::new(vec![[0.0; 3]; count]),
             others: OtherForces::new(scene, origin).map(Box::new),
             team,
+            pace: None,
             vectors: vectors::available(),
             step: 0,
             changes: Timeline::new(scene).changes,
             next_change: 0,
         })
+    }
+
+    /// The same on fewer threads while others use the machine, too, as many as are of use. The result does not depend on it.
+    pub fn considerate(mut self) -> Self {
+        self.pace = self.team.as_ref().map(|team| Pace::new(team.len()));
+        self
     }
 
     /// The same without vector instructions: the plain code, which defines the result.
@@ -239,7 +251,7 @@ impl Cpu {
 
     /// Whether the simulation has burst: something is not a number, or crosses the object many times over
     /// within a step.
-    pub fn has_diverged(&self) -> bool {
+    fn has_diverged(&self) -> bool {
         let fastest = (100.0 * self.width) as f32 / self.step_size;
         let sane = |body: &Body| {
             (0..6).all(|c| {
@@ -283,9 +295,24 @@ impl Cpu {
 
     /// Steps in which external forces stay as they are.
     fn run_plain(&mut self, steps: u64) {
+        let Some(mut pace) = self.pace.take() else {
+            return self.run_on(self.team.as_ref().map_or(1, Team::len), steps);
+        };
+        let mut left = steps;
+        while left > 0 {
+            let (now, started) = (pace.steps(left), Instant::now());
+            self.run_on(pace.threads(), now);
+            pace.took(now, started.elapsed());
+            left -= now;
+        }
+        self.pace = Some(pace);
+    }
+
+    /// The same on so many threads.
+    fn run_on(&mut self, threads: usize, steps: u64) {
         let Self { parts, bodies, team, classes, vectors, step_size, .. } = self;
         let (vectors, h) = (*vectors, *step_size);
-        let Some(team) = team else {
+        let Some(team) = team.as_ref().filter(|_| threads > 1) else {
             for _ in 0..steps {
                 let elements =
                     |(own, part): (usize, &mut Part)| part.compute(vectors, classes, |k| &bodies[k], own);
@@ -298,7 +325,7 @@ impl Cpu {
         let parts: Vec<RwLock<&mut Part>> = parts.iter_mut().map(RwLock::new).collect();
         let bodies: Vec<RwLock<&mut Body>> = bodies.iter_mut().map(RwLock::new).collect();
         let begun: Vec<AtomicUsize> = parts.iter().map(|_| AtomicUsize::new(0)).collect();
-        team.work(|member| {
+        team.work(threads, |member| {
             for step in 0..steps as usize {
                 member.phase(2 * step, &begun, |own| {
                     write(&parts[own]).compute(vectors, classes, |k| read(&bodies[k]), own);
@@ -312,7 +339,7 @@ impl Cpu {
 }
 
 impl InProcess for Cpu {
-    fn advance(&mut self, steps: u64) {
+    fn advance(&mut self, steps: u64) -> Result<(), Failure> {
         let end = self.step + steps;
         while self.step < end {
             while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step <= self.step) {
@@ -323,6 +350,7 @@ impl InProcess for Cpu {
             self.run(next - self.step);
             self.step = next;
         }
+        self.failure().map_or(Ok(()), Err)
     }
 
     fn step(&self) -> u64 {

@@ -43,6 +43,9 @@ static KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 /// No scene file is longer: a larger one is a mistake, and must not eat all memory.
 const MAX_BYTES: u64 = 1 << 28;
 
+/// More steps cannot be told apart as times.
+const MAX_STEPS: f64 = (1_u64 << 53) as f64;
+
 /// More distinct materials than the hardware's class numbers can tell apart.
 const MAX_MATERIALS: usize = 64;
 
@@ -87,6 +90,12 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     };
     let step = root.need("step")?.positive()?;
     let duration = root.optional("duration", Value::positive)?.unwrap_or(1.0);
+    if duration / step > MAX_STEPS {
+        let steps = duration / step;
+        return Err(root.error(format!(
+            "a duration of {duration} s is {steps:.0e} steps of {step} s: more than a run can have"
+        )));
+    }
     let mass = root.need("mass")?.positive()?;
     let name = match root.get("name") {
         Some(name) => name.string()?.to_owned(),
@@ -248,10 +257,11 @@ fn read_loads(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
 
 fn read_scaling(root: &Table<'_>) -> Result<ScalingRequest, SceneError> {
     let Some(value) = root.get("scaling") else { return Ok(ScalingRequest::default()) };
-    let t = value.table(&["length", "mass", "time", "velocity_exponent", "extension_exponent"])?;
+    let t = value.table(&["length", "mass", "force", "time", "velocity_exponent", "extension_exponent"])?;
     Ok(ScalingRequest {
         length: t.optional("length", Value::positive)?,
         mass: t.optional("mass", Value::positive)?,
+        force: t.optional("force", Value::positive)?,
         time: t.optional("time", Value::positive)?,
         velocity_exponent: t.optional("velocity_exponent", Value::index)?,
         extension_exponent: t.optional("extension_exponent", Value::index)?,
