@@ -22,6 +22,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// What the page for Rust programmers prints is run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rust.md")]
+mod page {}
+
 pub mod contract;
 pub mod engine;
 pub mod force;

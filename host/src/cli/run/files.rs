@@ -73,7 +73,7 @@ fn html(
     }
     page.table("What happened", &report.physical());
     for chart in history.forces_chart().iter().chain(&history.shape_chart()) {
-        page.picture(&chart.title, &plot::svg(chart)?);
+        page.picture("", &plot::svg(chart)?);
     }
     page.folded("The object", |page| {
         page.table("", &page::scene_rows(scene));

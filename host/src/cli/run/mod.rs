@@ -80,7 +80,7 @@ pub(super) struct Args {
     /// Also write where these particles are over time: watch.csv
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out", conflicts_with = "live")]
     watch: Vec<u32>,
-    /// How many moments forces.csv and watch.csv have [default: 100, on a board or rtl 25; frames are moments, too]
+    /// How many moments forces.csv and watch.csv have [default: 400, on a board or rtl 25; frames are moments, too]
     #[arg(long, value_name = "N", requires = "out", conflicts_with = "live", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     samples: Option<u64>,
     /// Go on from a state: this file, or state.nendo in the folder of --out
@@ -244,7 +244,7 @@ impl Args {
         match (self.samples, &self.out) {
             (Some(samples), _) => samples,
             (None, Some(_)) if on_bus => 25,
-            (None, Some(_)) => 100,
+            (None, Some(_)) => 400,
             // Whether it is still an object is looked at, but a board's traffic stays as it is.
             (None, None) if on_bus => 0,
             (None, None) => 10,
