@@ -245,7 +245,7 @@ fn inside_out_elements_were_not_mentioned() {
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("inside out") && warnings.contains("[topology]"), "{warnings}");
     let said = stderr(&nendo(&["run", scene, "--engine", "f32"]));
-    assert!(said.contains(&format!("warning: {inverted} tetrahedra are inside out")), "{said}");
+    assert!(said.contains(&format!("warning: {inverted} elements are inside out")), "{said}");
     let forces = report["forces"].as_object().unwrap();
     assert!(
         forces["table"][2].as_f64().unwrap() < 0.0 && forces["plate"][2].as_f64().unwrap() > 0.0,

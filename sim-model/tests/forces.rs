@@ -2,7 +2,10 @@
 
 use nendo_model::engine::InProcess;
 use nendo_model::{
-    engine::cpu::Cpu,
+    engine::{
+        cpu::Cpu,
+        reference::{Integrator, Reference},
+    },
     force::{
         Acting,
         contact::{
@@ -194,4 +197,31 @@ fn candidates_grow_with_the_surface() {
     let (small, large) = (count(9), count(17));
     println!("{small} candidates, {large} with twice the size");
     assert!(small > 100.0 && large < 4.5 * small, "{small} {large}");
+}
+
+/// A box laid on another was pushed aside: every particle of the lower one's top that was a hair inside left by the upper
+/// one's sides, too, centimetres away, and nearly parallel edges pushed along themselves.
+#[test]
+fn what_lies_on_something_is_pushed_up_and_not_aside() {
+    let text = "step = 0.0005\nmass = 0.1\n\
+        [[mesh.boxes]]\nname = \"low\"\nsize = [4, 4, 2]\npitch = 0.1\ncenter = [0, 0, 0.05]\n\
+        [[mesh.boxes]]\nname = \"high\"\nsize = [2, 2, 2]\npitch = 0.1\ncenter = [0, 0, 0]\n\
+        [materials.m]\nk1 = 1\nc1 = 1\nc2 = 1\n[contact]\nstiffness = 1000\nself = true\n";
+    let scene = Scene::parse(text, "boxes.toml").unwrap();
+    let high = scene.mesh.groups["high"].particles.clone();
+    for turn in (0..20).map(|k| 0.0005 + 0.002 * f64::from(k)) {
+        for tilt in (0..20).map(|k| 0.0007 * f64::from(k) - 0.007) {
+            let mut scene = scene.clone();
+            for &p in &high {
+                let q = scene.mesh.particles[p as usize];
+                let turned = Vec3::new(q.x - turn * q.y, q.y + turn * q.x, q.z + tilt * (q.y + 0.3 * q.x));
+                scene.mesh.particles[p as usize] = turned + Vec3::new(0.03, 0.02, 0.1495);
+            }
+            let sensed = Reference::new(&scene, Integrator::Euler).sense();
+            assert!(sensed.contacts.len() >= 4, "{turn} {tilt}");
+            for contact in &sensed.contacts {
+                assert!(contact.normal.z.abs() > 0.99 && contact.depth < 0.002, "{turn} {tilt}: {contact:?}");
+            }
+        }
+    }
 }

@@ -37,6 +37,8 @@ pub trait Acting<T: Real>: Send + Sync {
 pub struct Felt<T: Real> {
     /// Edges with laws of their own, and the force on their end; their start feels the opposite.
     pub elements: Vec<(usize, Vector<T>)>,
+    /// The same edges, and what their springs hold, in joules.
+    pub stored: Vec<(usize, T)>,
     /// The sum of all forces on each particle.
     pub particles: Vec<Vector<T>>,
     /// Where things touch.
@@ -95,8 +97,12 @@ impl<T: Real> ActingForces<T> {
 
     /// What is felt in a state, as the step at `time` would compute it; nothing that is remembered changes.
     pub fn sense(&self, time: f64, x: &[Vector<T>], v: &[Vector<T>], states: &[T]) -> Felt<T> {
-        let mut felt =
-            Felt { elements: Vec::new(), particles: vec![Vector::zeros(); x.len()], contacts: Vec::new() };
+        let mut felt = Felt {
+            elements: Vec::new(),
+            stored: Vec::new(),
+            particles: vec![Vector::zeros(); x.len()],
+            contacts: Vec::new(),
+        };
         let (mut states, mut rates) = (states.to_vec(), vec![T::zero(); states.len()]);
         self.elements.settle(x, &mut states);
         for element in self.elements.iter() {
@@ -105,6 +111,7 @@ impl<T: Real> ActingForces<T> {
             felt.particles[start] -= on_end;
             felt.particles[end] += on_end;
             felt.elements.push((element.edge, on_end));
+            felt.stored.push((element.edge, self.elements.stored(element, x, &states)));
         }
         for force in &self.list {
             let mut now = force.copy();

@@ -1,5 +1,4 @@
-//! Internal forces of an object besides those of its edges: they keep its elements from turning over, its volume,
-//! and coarse and fine parts together.
+//! Which way round elements are: what has turned over, and volume and area, of which that counts less.
 
 use crate::mesh::{Mesh, Vec3};
 
@@ -41,4 +40,50 @@ pub fn inverted(mesh: &Mesh, now: &[Vec3]) -> usize {
     let volume =
         |&[a, b, c, d]: &[usize; 4]| (now[b] - now[a]).cross(&(now[c] - now[a])).dot(&(now[d] - now[a]));
     oriented_tetrahedra(mesh).iter().filter(|t| volume(t) < 0.0).count()
+}
+
+/// The volume of the tetrahedra that `counts` of the corners of each; one that has turned over counts less.
+pub fn volume(mesh: &Mesh, now: &[Vec3], counts: impl Fn(&[usize]) -> bool) -> f64 {
+    let six =
+        |&[a, b, c, d]: &[usize; 4]| (now[b] - now[a]).cross(&(now[c] - now[a])).dot(&(now[d] - now[a]));
+    oriented_tetrahedra(mesh).iter().filter(|t| counts(&t[..])).map(six).sum::<f64>() / 6.0
+}
+
+/// The area of the triangles that `counts` of the corners of each; of a flat mesh one that has turned over counts less.
+pub fn area(mesh: &Mesh, now: &[Vec3], counts: impl Fn(&[usize]) -> bool) -> f64 {
+    let normal = plane(mesh);
+    let twice = |&[a, b, c]: &[usize; 3]| {
+        let twice = (now[b] - now[a]).cross(&(now[c] - now[a]));
+        normal.map_or_else(|| twice.norm(), |normal| twice.dot(&normal))
+    };
+    let triangles = match &normal {
+        Some(normal) => oriented_triangles(mesh, normal),
+        None => mesh.triangles.iter().map(|t| t.map(|p| p as usize)).collect(),
+    };
+    triangles.iter().filter(|t| counts(&t[..])).map(twice).sum::<f64>() / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Scene;
+
+    #[test]
+    fn volumes_and_areas_of_boxes() {
+        let solid = Scene::open("box:3x4x2").unwrap().mesh;
+        assert!((volume(&solid, &solid.particles, |_| true) - 6000.0).abs() < 1e-9);
+        assert!((area(&solid, &solid.particles, |_| true) - 2.0 * (600.0 + 200.0 + 300.0)).abs() < 1e-9);
+        // Of a part: the first layer of cubes along x.
+        let first = |corners: &[usize]| corners.iter().all(|&p| solid.particles[p].x < 1e-9);
+        assert!((volume(&solid, &solid.particles, first) - 3000.0).abs() < 1e-9);
+        let mut moved = solid.particles.clone();
+        moved[0] = -moved[0];
+        assert!(inverted(&solid, &moved) > 0 && volume(&solid, &moved, |_| true) < 6000.0);
+
+        let sheet = Scene::open("box:3x1x3").unwrap().mesh;
+        assert!((area(&sheet, &sheet.particles, |_| true) - 400.0).abs() < 1e-9);
+        let mut folded = sheet.particles.clone();
+        folded[0] = folded[8] * 1.5;
+        assert!(inverted(&sheet, &folded) > 0 && area(&sheet, &folded, |_| true) < 400.0);
+    }
 }

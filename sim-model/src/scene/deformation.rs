@@ -21,6 +21,21 @@ pub enum DeformationKind {
     Rheological,
 }
 
+impl DeformationKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Undeformed, Self::Elastic, Self::Viscoplastic, Self::Rheological];
+
+    /// Its name in scene files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Undeformed => "undeformed",
+            Self::Elastic => "elastic",
+            Self::Viscoplastic => "viscoplastic",
+            Self::Rheological => "rheological",
+        }
+    }
+}
+
 /// A deformation's measure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Deformation {

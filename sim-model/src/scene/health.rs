@@ -3,7 +3,10 @@
 use super::Scene;
 use crate::{
     force::contact::wall::Shape,
-    mesh::{Mesh, Vec3},
+    mesh::{
+        Vec3,
+        orientation::{inverted, plane, volume},
+    },
 };
 
 /// Outside of this range a ratio of volumes is nonsense, or near it: dough is pressed flat, not out of the world.
@@ -12,7 +15,7 @@ const VOLUMES: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 /// What a state looks like from outside, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Health {
-    /// Tetrahedra inside out; unknown where the mesh has none.
+    /// Tetrahedra inside out, or triangles of a flat mesh; unknown where it has neither.
     pub inverted: Option<usize>,
     /// Volume in m^3, of bodies only.
     pub volume: Option<f64>,
@@ -30,8 +33,8 @@ pub struct Health {
 #[derive(Debug)]
 pub struct Doctor<'a> {
     scene: &'a Scene,
-    /// Six times the volume of each tetrahedron at the start.
-    initial: Vec<f64>,
+    /// Whether its elements have two sides: they are tetrahedra, or lie in a plane.
+    has_sides: bool,
     volume: Option<f64>,
     /// Half of a mean edge, in metres.
     deep: f64,
@@ -49,31 +52,20 @@ impl<'a> Doctor<'a> {
             super::Holding::Boundary(number) => Some((holder.name, number)),
             super::Holding::Particles(_) => None,
         });
-        let mut doctor = Self {
+        Self {
             scene,
-            initial: six_volumes(mesh, &mesh.particles).collect(),
-            volume: None,
+            has_sides: !mesh.tetrahedra.is_empty() || plane(mesh).is_some(),
+            volume: Some(volume(mesh, &mesh.particles, |_| true)).filter(|&volume| volume > 0.0),
             deep: total / edges as f64 / 2.0,
             boundaries: boundaries.collect(),
-        };
-        doctor.volume = doctor.volume_of(&mesh.particles).filter(|&volume| volume > 0.0);
-        doctor
-    }
-
-    /// Of all tetrahedra, those that are inside out less. One that is listed the other way round is none that turned over.
-    fn volume_of(&self, positions: &[Vec3]) -> Option<f64> {
-        let mesh = &self.scene.mesh;
-        let now = six_volumes(mesh, positions).zip(&self.initial);
-        (!mesh.tetrahedra.is_empty()).then(|| now.map(|(now, first)| now * first.signum()).sum::<f64>() / 6.0)
+        }
     }
 
     /// What can be said of a state at a time in seconds.
     pub fn look(&self, positions: &[Vec3], time: f64) -> Health {
         let mesh = &self.scene.mesh;
-        let inverted = (!mesh.tetrahedra.is_empty()).then(|| {
-            six_volumes(mesh, positions).zip(&self.initial).filter(|(now, first)| now * *first < 0.0).count()
-        });
-        let volume = self.volume.and_then(|_| self.volume_of(positions));
+        let inverted = self.has_sides.then(|| inverted(mesh, positions));
+        let volume = self.volume.map(|_| volume(mesh, positions, |_| true));
         let found = positions.iter().filter(|p| p.iter().all(|c| c.is_finite()));
         let nowhere = positions.len() - found.clone().count();
         let bounds = found.fold(None, |bounds: Option<(Vec3, Vec3)>, p| match bounds {
@@ -109,13 +101,6 @@ fn depth(shape: &Shape<f64>, point: &Vec3) -> f64 {
     -shape.distance(point).0
 }
 
-fn six_volumes<'a>(mesh: &'a Mesh, positions: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
-    mesh.tetrahedra.iter().map(|t| {
-        let [a, b, c, d] = t.map(|i| positions[i as usize]);
-        (b - a).dot(&(c - a).cross(&(d - a)))
-    })
-}
-
 impl Health {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
@@ -134,8 +119,7 @@ impl Health {
             all.push(format!("{} particles are nowhere: the state is useless; shorten `step`", self.nowhere));
         }
         if let Some(inverted) = self.inverted.filter(|&n| n > 0) {
-            let (are, them) =
-                if inverted == 1 { ("tetrahedron is", "it") } else { ("tetrahedra are", "them") };
+            let (are, them) = if inverted == 1 { ("element is", "it") } else { ("elements are", "them") };
             all.push(format!(
                 "{inverted} {are} inside out, and forces there mean nothing: a [topology] table keeps {them} upright, \
                  stiffer or more viscous elements (k1, c1, c2) or a slower and smaller motion do without"
@@ -187,9 +171,7 @@ mod tests {
         let health = doctor.look(&mirrored, 1.0);
         assert_eq!((health.inverted, health.volume_ratio, health.beyond.len()), (Some(1), Some(-1.0), 0));
         let complaints = health.complaints(doctor.deep());
-        assert!(
-            complaints[0].contains("1 tetrahedron is inside out") && complaints[0].contains("[topology]")
-        );
+        assert!(complaints[0].contains("1 element is inside out") && complaints[0].contains("[topology]"));
         assert!(complaints[1].contains("-100 %"), "{complaints:?}");
     }
 
@@ -215,16 +197,19 @@ mod tests {
         assert!(!health.is_sound());
     }
 
-    /// A box has a volume; sheets and chains have none.
+    /// A box has a volume and sides; a sheet has sides, a chain neither.
     #[test]
     fn bodies_have_a_volume_and_sheets_have_none() {
-        for (name, volume) in [("box:3x4x5", Some(2.0 * 3.0 * 4.0)), ("box:4x4x1", None), ("box:4x1x1", None)]
-        {
+        for (name, volume, inverted) in [
+            ("box:3x4x5", Some(2.0 * 3.0 * 4.0), Some(0)),
+            ("box:4x4x1", None, Some(0)),
+            ("box:4x1x1", None, None),
+        ] {
             let scene = Scene::open(name).unwrap();
             let pitch = scene.mesh.edge_length(0);
             let health = Doctor::new(&scene).look(&scene.mesh.particles, 0.0);
             let found = health.volume.map(|v| (v / pitch.powi(3) * 1e6).round() / 1e6);
-            assert_eq!((found, health.inverted), (volume, volume.map(|_| 0)), "{name}");
+            assert_eq!((found, health.inverted), (volume, inverted), "{name}");
         }
     }
 }

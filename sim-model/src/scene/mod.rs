@@ -7,6 +7,7 @@ pub mod deformation;
 mod file;
 pub mod health;
 pub mod loads;
+pub mod measure;
 mod rigid;
 pub mod sense;
 pub(crate) mod spectrum;
@@ -153,6 +154,8 @@ pub struct Scene {
     pub error_scale: ErrorScale,
     /// Forces beside those of elements.
     pub forces: Forces,
+    /// Virtual sensors.
+    pub measures: Vec<measure::Measure>,
 }
 
 impl Scene {
@@ -178,6 +181,7 @@ impl Scene {
             scaling: ScalingRequest::default(),
             error_scale: ErrorScale::Width,
             forces: Forces::default(),
+            measures: Vec::new(),
         }
     }
 

@@ -18,6 +18,8 @@ use std::collections::HashMap;
 pub struct Sensed {
     /// Of the element of each edge, on its end; its start feels the opposite.
     pub elements: Vec<Vec3>,
+    /// What the springs of elements with a law of their own hold, in joules, by edge.
+    pub stored: Vec<(usize, f64)>,
     /// The sum of all forces on each particle but loads and gravity.
     pub particles: Vec<Vec3>,
     /// Where things touch.
@@ -29,6 +31,7 @@ impl Sensed {
     pub(crate) fn add<T: Real>(&mut self, felt: &Felt<T>, origin: Vec3) {
         let wide = |v: &Vector<T>| v.map(Real::wide);
         felt.elements.iter().for_each(|(edge, force)| self.elements[*edge] = wide(force));
+        self.stored.extend(felt.stored.iter().map(|(edge, joules)| (*edge, joules.wide())));
         self.particles.iter_mut().zip(&felt.particles).for_each(|(sum, force)| *sum += wide(force));
         self.contacts.extend(felt.contacts.iter().map(|contact| contact.wide(origin)));
     }

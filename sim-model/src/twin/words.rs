@@ -98,7 +98,7 @@ impl Words {
         Sensed {
             elements: self.elements(image).map(|(_, out)| newtons(out.force)).collect(),
             particles: self.forces(image).into_iter().map(newtons).collect(),
-            contacts: Vec::new(),
+            ..Sensed::default()
         }
     }
 }

@@ -118,7 +118,7 @@ impl Run<'_> {
         let mut all = self.sampler.complaints(&last.health);
         let most = self.series.history().most_inverted().filter(|&n| n > 0);
         if let Some(most) = most.filter(|_| last.health.inverted == Some(0)) {
-            all.push(format!("up to {most} tetrahedra were inside out on the way; at the end none is"));
+            all.push(format!("up to {most} elements were inside out on the way; at the end none is"));
         }
         all
     }

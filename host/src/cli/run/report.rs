@@ -64,8 +64,7 @@ impl RunReport {
     /// What became of the object, for people.
     pub(super) fn physical(&self) -> Vec<(String, String)> {
         let deformation = self.deformation.as_ref().map(|Deformation { kind, residual_m, return_m }| {
-            let kind = format!("{kind:?}").to_lowercase();
-            let (left, back) = (quantity(*residual_m, "m"), quantity(*return_m, "m"));
+            let (kind, left, back) = (kind.name(), quantity(*residual_m, "m"), quantity(*return_m, "m"));
             ("deformation".to_owned(), format!("{kind}; {left} left, {back} came back"))
         });
         self.summary.iter().cloned().chain(deformation).collect()

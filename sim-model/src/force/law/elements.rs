@@ -103,6 +103,15 @@ impl<T: Real> Elements<T> {
         direction * -tension
     }
 
+    /// What the springs of an element hold.
+    pub(crate) fn stored(&self, element: &Element<T>, x: &[Vector<T>], states: &[T]) -> T {
+        let [start, end] = element.ends;
+        let length = (x[end] - x[start]).norm();
+        let stretch = Stretch { length, rest: element.rest, rate: T::zero() };
+        let memory = Memory::new(element.edge, element.more, states, &mut []);
+        self.law(element).map_or(T::zero(), |law| law.stored(&stretch, &memory))
+    }
+
     pub(crate) fn add(
         &self,
         x: &[Vector<T>],

@@ -6,7 +6,7 @@
 //!     +--[kn]--[bn]--+
 //! ```
 
-use super::{ElementLaw, Law, Memory, Stretch, three_element::Material};
+use super::{ElementLaw, Law, Memory, Stretch, spring, three_element::Material};
 use crate::force::real::Real;
 
 /// Its parts: pairs of stiffness k and viscosity b.
@@ -43,6 +43,11 @@ impl<T: Real> ElementLaw<T> for GeneralizedMaxwell<T> {
             memory.set_rate(i, stretch.rate - force / b);
         }
         tension
+    }
+
+    fn stored(&self, _: &Stretch<T>, memory: &Memory<'_, T>) -> T {
+        let parts = self.0.iter().enumerate();
+        parts.map(|(i, &[k, _])| spring(k, memory.state(i))).fold(T::zero(), |sum, part| sum + part)
     }
 
     fn operations(&self) -> u64 {

@@ -4,7 +4,7 @@
 //!   o--[k1|b1]--[k2|b2]-- ... --[kn|bn]--o
 //! ```
 
-use super::{ElementLaw, Law, Memory, Stretch, three_element::Material};
+use super::{ElementLaw, Law, Memory, Stretch, spring, three_element::Material};
 use crate::force::real::Real;
 
 /// Its parts: pairs of stiffness k and viscosity b.
@@ -51,6 +51,16 @@ impl<T: Real> ElementLaw<T> for GeneralizedVoigt<T> {
     }
 
     /// n + 1 divisions among them, with 1/b_i counted as one.
+    fn stored(&self, stretch: &Stretch<T>, memory: &Memory<'_, T>) -> T {
+        let Some((&[k, _], first)) = self.0.split_last() else { return T::zero() };
+        let (mut left, mut sum) = (stretch.length - stretch.rest, T::zero());
+        for (i, &[k, _]) in first.iter().enumerate() {
+            left -= memory.state(i);
+            sum += spring(k, memory.state(i));
+        }
+        sum + spring(k, left)
+    }
+
     fn operations(&self) -> u64 {
         5 * self.0.len() as u64 + 2
     }

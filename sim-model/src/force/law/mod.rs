@@ -88,6 +88,8 @@ pub trait ElementLaw<T: Real>: Debug + Send + Sync {
     }
     /// The tension of an element; sets the rates of its states.
     fn tension(&self, stretch: &Stretch<T>, memory: &mut Memory<'_, T>) -> T;
+    /// What its springs hold, in joules.
+    fn stored(&self, stretch: &Stretch<T>, memory: &Memory<'_, T>) -> T;
     /// Additions, multiplications and divisions of [`Self::tension`], about.
     fn operations(&self) -> u64;
 }
@@ -134,6 +136,11 @@ laws! {
     GeneralizedVoigt(generalized_voigt::GeneralizedVoigt<f64>),
     /// Maxwell parts in parallel.
     GeneralizedMaxwell(generalized_maxwell::GeneralizedMaxwell<f64>),
+}
+
+/// What a spring of stiffness k holds at extension d.
+fn spring<T: Real>(k: T, d: T) -> T {
+    T::of(0.5) * k * d * d
 }
 
 fn narrow<T: Real>(parts: &[[f64; 2]]) -> Vec<[T; 2]> {

@@ -90,6 +90,10 @@ impl<T: Real> ElementLaw<T> for Slider<T> {
         self.part.tension(self.limits.flow(self.flow, memory.state(0), stretch), stretch, memory)
     }
 
+    fn stored(&self, _: &Stretch<T>, memory: &Memory<'_, T>) -> T {
+        self.part.stored(memory)
+    }
+
     fn operations(&self) -> u64 {
         15
     }

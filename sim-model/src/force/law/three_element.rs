@@ -124,6 +124,11 @@ impl<T: Real> VoigtPart<T> {
         memory.set_rate(0, stretch.rate - flow * tension);
         tension
     }
+
+    /// What its spring holds.
+    pub(super) fn stored(&self, memory: &Memory<'_, T>) -> T {
+        super::spring(self.k1, memory.state(0))
+    }
 }
 
 #[cfg(test)]

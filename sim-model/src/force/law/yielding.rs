@@ -126,6 +126,10 @@ impl<T: Real> ElementLaw<T> for ActingYielding<T> {
         self.part.tension(flow, stretch, memory)
     }
 
+    fn stored(&self, _: &Stretch<T>, memory: &Memory<'_, T>) -> T {
+        self.part.stored(memory)
+    }
+
     /// Outside the two forces.
     fn operations(&self) -> u64 {
         19 + if self.limits.is_some() { 6 } else { 0 }

@@ -4,7 +4,7 @@ mod boxes;
 mod mesh;
 mod select;
 
-use super::{Load, Motion, NamedMaterial, Pins, ScalingRequest, Scene, Support};
+use super::{Load, Motion, NamedMaterial, Pins, ScalingRequest, Scene, Support, measure::measures};
 use crate::{
     force::{
         Forces,
@@ -13,6 +13,7 @@ use crate::{
     mesh::Vec3,
     reader::{SceneError, Source, Table, Value},
 };
+pub(super) use select::particles;
 use select::{select, select_edges};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 use toml::de::DeTable;
@@ -36,6 +37,7 @@ static KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| {
         "motions",
         "forces",
         "scaling",
+        "measure",
     ];
     [&own[..], &Forces::KEYS.concat()].concat()
 });
@@ -116,6 +118,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     check_names(&root)?;
     let rigid = scene.resolve_rigid();
     rigid.or_else(|e| Err(root.need("materials")?.error(format!("a rigid material: {e}"))))?;
+    scene.measures = measures(&root, &scene)?;
     Ok(scene)
 }
 

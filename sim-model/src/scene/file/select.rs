@@ -5,9 +5,13 @@ use crate::{
     reader::{SceneError, Table, Value},
 };
 
-/// Particles chosen by `on`: "all", a list of numbers, a face, a group or a region.
+/// Particles chosen by `on`.
 pub(super) fn select(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
-    let on = table.need("on")?;
+    particles(&table.need("on")?, mesh)
+}
+
+/// Particles chosen by "all", a list of numbers, a face, a group or a region.
+pub(in crate::scene) fn particles(on: &Value<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
     let all = 0..mesh.particles.len() as u32;
     let chosen: Vec<u32> = if on.is_string() {
         match on.string()? {
