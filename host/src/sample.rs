@@ -6,6 +6,7 @@ use nendo_model::{
     scene::{
         Scene,
         health::{Doctor, Health},
+        measure::{Measuring, Moment},
         sense::{Reaction, Sensed},
     },
 };
@@ -27,6 +28,21 @@ pub struct Sample {
     pub reactions: Vec<Reaction>,
     /// Whether it is still an object.
     pub health: Health,
+}
+
+/// Takes the measures that are due at the present state.
+pub fn measure(engine: &mut dyn Engine, measuring: &mut Measuring<'_>) -> Result<(), EngineError> {
+    let step = engine.step();
+    if measuring.due(step) != Some(step) {
+        return Ok(());
+    }
+    let needs = measuring.needs(Some(step));
+    let (positions, velocities) = engine.motion()?;
+    let sensed = needs.forces.then(|| engine.sense()).transpose()?;
+    let extensions = needs.extensions.then(|| engine.extensions()).transpose()?;
+    let (sensed, extensions) = (sensed.as_ref(), extensions.as_deref());
+    measuring.take(&Moment { step, positions: &positions, velocities: &velocities, sensed, extensions });
+    Ok(())
 }
 
 /// Takes samples of runs of a scene.

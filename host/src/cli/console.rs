@@ -22,6 +22,11 @@ impl Console {
         Self { quiet, json }
     }
 
+    /// The same for one of many: its answer goes into the answer of all.
+    pub(super) fn for_a_part(self) -> Self {
+        Self { json: true, ..self }
+    }
+
     /// What happens meanwhile, for people.
     pub(super) fn say(self, text: impl AsRef<str>) {
         if !self.quiet {

@@ -19,14 +19,14 @@ use nendo_model::{
 use std::path::PathBuf;
 
 /// The engine to run on. Which options go with which engine, [`applies`] says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct EngineArgs {
     words: Words,
     /// Those to choose from, where none is asked for.
     candidates: Vec<EngineKind>,
 }
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 struct Words {
     /// What computes the scene
     #[arg(long, value_enum, default_value_t, value_name = "E")]
@@ -90,6 +90,11 @@ pub(super) struct Chosen {
 }
 
 impl EngineArgs {
+    /// Whether traffic is to be recorded.
+    pub(super) fn records(&self) -> bool {
+        self.words.record.is_some()
+    }
+
     /// The engine for a scene: the one asked for, or the first that can compute it. Refuses a step that is too long for
     /// it, unless forced.
     pub(super) fn choose(&self, scene: &Scene, console: Console) -> Result<Chosen, CommandError> {

@@ -108,6 +108,8 @@ enum CommandError {
     Input(anyhow::Error),
     /// The run failed: exit code 1. What it found so far, if anything, for `--json`.
     Run(anyhow::Error, Option<Value>),
+    /// A run that went well, but did not find what was expected: exit code 1. What was missed, and the answer.
+    Unmet(String, Value),
 }
 
 impl CommandError {
@@ -191,6 +193,10 @@ pub fn main() -> ExitCode {
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),
+        Err(CommandError::Unmet(text, value)) => {
+            console::complain(&text);
+            (1, None, Some(value))
+        }
         Err(CommandError::Input(error)) => (2, Some(error), None),
         Err(CommandError::Run(error, value)) => (1, Some(error), value),
     };

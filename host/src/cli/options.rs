@@ -28,9 +28,13 @@ pub(super) struct SceneArg {
 
 impl SceneArg {
     pub(super) fn open(&self) -> Result<Scene, CommandError> {
-        progress::during(&format!("reading {}", self.scene), || Scene::open(&self.scene))
-            .map_err(CommandError::input)
+        open_scene(&self.scene)
     }
+}
+
+/// A scene by its file or name.
+pub(super) fn open_scene(name: &str) -> Result<Scene, CommandError> {
+    progress::during(&format!("reading {name}"), || Scene::open(name)).map_err(CommandError::input)
 }
 
 /// How many main modules there can be.
@@ -39,7 +43,7 @@ pub(super) fn modules_range() -> clap::builder::RangedI64ValueParser<u16> {
 }
 
 /// Number contract and circuits.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(super) struct HardwareArgs {
     /// Number contract: paper-2003, paper-2005 or wide [default: wide]
     #[arg(long, value_name = "P")]
@@ -101,7 +105,7 @@ pub(super) fn quantity(text: &str) -> Result<f64, String> {
 }
 
 /// How long to run.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(super) struct LengthArgs {
     /// Run so many steps
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = steps)]

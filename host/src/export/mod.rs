@@ -2,6 +2,7 @@
 
 pub mod gltf;
 pub mod history;
+pub mod measures;
 pub mod page;
 pub mod quantity;
 pub mod series;

@@ -3,9 +3,12 @@
 //! Every frame is written at once. The lists of them and the tables are written again every second or so: what kills a run
 //! leaves all of it but the last moments.
 
-use super::{history::History, vtu};
+use super::{history::History, measures::MeasureSeries, vtu};
 use crate::{output::write_whole, sample::Sample};
-use nendo_model::scene::Scene;
+use nendo_model::scene::{
+    Scene,
+    measure::{Measuring, Moment},
+};
 use std::{
     collections::BTreeMap,
     fmt::Write,
@@ -67,6 +70,7 @@ pub struct Series<'a> {
     passed: usize,
     frames: Vec<(f64, String)>,
     history: History,
+    measured: MeasureSeries,
     watched: String,
     /// Lines of the tables of the run that this one goes on from.
     before: Before,
@@ -79,17 +83,19 @@ pub struct Series<'a> {
 #[derive(Debug, Default)]
 struct Before {
     forces: String,
+    measures: String,
 }
 
 /// The state from which a run goes on.
 pub const STATE: &str = "state.nendo";
 
 /// What a run leaves in its folder, but for frames.
-const LEFT: [&str; 12] = [
+const LEFT: [&str; 13] = [
     "frames.pvd",
     "around.pvd",
     "watch.csv",
     "forces.csv",
+    "measures.csv",
     "live.csv",
     "state.csv",
     STATE,
@@ -140,6 +146,7 @@ impl<'a> Series<'a> {
             passed: 0,
             frames: Vec::new(),
             history: History::default(),
+            measured: MeasureSeries::new(scene),
             watched,
             before: Before::default(),
             kept: Instant::now(),
@@ -164,6 +171,7 @@ impl<'a> Series<'a> {
             self.watched += &earlier(&watched);
         }
         self.before.forces = earlier(&read("forces.csv"));
+        self.before.measures = earlier(&read("measures.csv"));
         self.frames = frames_of(&read("frames.pvd"));
         self.frames.retain(|(t, name)| *t <= time && folder.join(name).is_file());
         // Their numbers go on.
@@ -191,6 +199,23 @@ impl<'a> Series<'a> {
     /// What was felt and seen so far.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Whether measures go into a table at every state.
+    pub fn keeps_measures(&self) -> bool {
+        self.folder.is_some() && !self.scene.measures.is_empty()
+    }
+
+    /// What the scene's sensors found so far.
+    pub fn measured(&self) -> &MeasureSeries {
+        &self.measured
+    }
+
+    /// Notes what the scene's sensors find at a moment that is taken, too.
+    pub fn measure(&mut self, measuring: &Measuring<'_>, moment: &Moment<'_>) {
+        if self.keeps_measures() {
+            self.measured.push(self.scene, measuring, moment);
+        }
     }
 
     /// Takes a state: the one that is due, or one beside them. Tells whether it is time to keep what there is, which has
@@ -231,9 +256,14 @@ impl<'a> Series<'a> {
         if !self.watch.is_empty() {
             write("watch.csv", &self.watched)?;
         }
-        let own = self.history.csv();
-        let (head, lines) = own.split_once('\n').unwrap_or_default();
-        write("forces.csv", &[head, "\n", &self.before.forces, lines].concat())?;
+        let mut table = |name: &str, before: &str, own: &str| {
+            let (head, lines) = own.split_once('\n').unwrap_or_default();
+            write(name, &[head, "\n", before, lines].concat())
+        };
+        table("forces.csv", &self.before.forces, &self.history.csv())?;
+        if !self.scene.measures.is_empty() {
+            table("measures.csv", &self.before.measures, &self.measured.csv())?;
+        }
         (self.kept, self.keeping) = (Instant::now(), begun.elapsed());
         Ok(files)
     }

@@ -9,10 +9,17 @@ use crate::{
     live::{self, LiveReport, Loop},
     output::write_whole,
     progress,
-    sample::{Sample, Sampler},
+    sample::{self, Sample, Sampler},
 };
 use anyhow::{Context, anyhow};
-use nendo_model::{engine::Snapshot, mesh::Vec3, scene::Scene};
+use nendo_model::{
+    engine::Snapshot,
+    mesh::Vec3,
+    scene::{
+        Scene,
+        measure::{Measuring, Moment, Needs},
+    },
+};
 use std::time::Instant;
 
 /// A run under way or at its end.
@@ -20,6 +27,8 @@ pub(super) struct Run<'a> {
     pub(super) engine: Box<dyn Engine>,
     pub(super) sampler: Sampler<'a>,
     pub(super) series: Series<'a>,
+    /// What the scene's own sensors find.
+    pub(super) measuring: Measuring<'a>,
     /// The last state that is sound.
     pub(super) last: Option<Sample>,
     /// The same, to go on from.
@@ -40,7 +49,7 @@ impl Run<'_> {
     /// Takes the steps that are left of so many; the state when the load ends is noted.
     pub(super) fn in_pieces(&mut self, steps: u64, release: Option<u64>) {
         let name = self.sampler.scene().name.clone();
-        let result = self.take_due().and_then(|()| {
+        let result = self.look().and_then(|()| {
             progress::in_pieces(&name, steps - self.engine.step(), |n| self.piece(n, release)).map(drop)
         });
         self.error = result.err();
@@ -50,7 +59,8 @@ impl Run<'_> {
         let until = self.engine.step() + n;
         while self.engine.step() < until {
             let let_go = release.filter(|&at| self.loaded.is_none() && at > self.engine.step());
-            let stop = self.series.due().into_iter().chain(let_go).fold(until, u64::min);
+            let sensor = self.measuring.due(self.engine.step() + 1);
+            let stop = self.series.due().into_iter().chain(let_go).chain(sensor).fold(until, u64::min);
             let started = Instant::now();
             let advanced = self.engine.advance(stop - self.engine.step());
             self.wall += started.elapsed().as_secs_f64();
@@ -60,19 +70,40 @@ impl Run<'_> {
             if let_go == Some(stop) {
                 self.loaded = Some(self.engine.positions()?);
             }
-            self.take_due()?;
+            self.look()?;
         }
         Ok(true)
     }
 
-    /// The state of this step, if it is due.
-    fn take_due(&mut self) -> anyhow::Result<()> {
-        if self.series.due() == Some(self.engine.step()) { self.take(self.saves_often) } else { Ok(()) }
+    /// Takes of this step what is due: the state, measures or both.
+    fn look(&mut self) -> anyhow::Result<()> {
+        let step = self.engine.step();
+        let measures = self.measuring.due(step) == Some(step);
+        if self.series.due() == Some(step) {
+            return self.take(self.saves_often, measures);
+        }
+        sample::measure(self.engine.as_mut(), &mut self.measuring)?;
+        Ok(())
     }
 
-    /// The state of this step.
-    fn take(&mut self, save: bool) -> anyhow::Result<()> {
-        let sample = self.sampler.take(self.engine.as_mut(), self.series.wants_all())?;
+    /// The state of this step, with what is measured of it.
+    fn take(&mut self, save: bool, measures: bool) -> anyhow::Result<()> {
+        let needs = match self.series.keeps_measures() {
+            true => self.measuring.needs(None),
+            false if measures => self.measuring.needs(Some(self.engine.step())),
+            false => Needs::default(),
+        };
+        let sample = self.sampler.take(self.engine.as_mut(), self.series.wants_all() || needs.forces)?;
+        let extensions = needs.extensions.then(|| self.engine.extensions()).transpose()?;
+        let moment = Moment {
+            step: sample.step,
+            positions: &sample.positions,
+            velocities: &sample.velocities,
+            sensed: sample.sensed.as_ref(),
+            extensions: extensions.as_deref(),
+        };
+        self.measuring.take(&moment);
+        self.series.measure(&self.measuring, &moment);
         if self.saves && save {
             self.saved = Some(self.engine.save()?.of(self.sampler.scene()));
         }
@@ -125,7 +156,7 @@ impl Run<'_> {
 
     fn take_last(&mut self, taken: bool) -> anyhow::Result<()> {
         if !taken {
-            return self.take(true);
+            return self.take(true, true);
         }
         self.saved = Some(self.engine.save()?.of(self.sampler.scene()));
         Ok(())

@@ -3,7 +3,7 @@
 use super::{advance::Run, report::RunReport};
 use crate::{
     export::{
-        gltf,
+        gltf, measures,
         page::{self, Page},
         series::STATE,
     },
@@ -72,6 +72,13 @@ fn html(
         page.picture(&format!("After {:.4} s", run.last.as_ref().map_or(0.0, |last| last.time)), picture);
     }
     page.table("What happened", &report.physical());
+    if !report.measures.is_empty() {
+        let head = ["measure", "value", "expected", ""];
+        page.numbers("Measured", &head, &measures::rows(&report.measures).into_iter().map(Vec::from).collect::<Vec<_>>());
+    }
+    for chart in run.series.measured().charts().iter() {
+        page.picture("", &plot::svg(chart)?);
+    }
     for chart in history.forces_chart().iter().chain(&history.shape_chart()) {
         page.picture("", &plot::svg(chart)?);
     }

@@ -1,26 +1,31 @@
-//! `nendo run`: a scene on an engine.
+//! `nendo run`: a scene on an engine, or several one after another.
 
 mod advance;
 mod files;
+mod many;
+mod others;
 mod report;
 mod shuffle;
 
 use super::{
     CommandError, Console,
     engine::{Chosen, EngineArgs},
-    options::{LengthArgs, SceneArg, scenes_help, try_outputs},
+    options::{LengthArgs, open_scene, scenes_help, try_outputs},
 };
 use crate::{
     engine::{EngineKind, EngineOptions},
-    export::series::{Plan, STATE, Series, clear},
+    export::{
+        series::{Plan, STATE, Series, clear},
+    },
     progress,
     sample::Sampler,
 };
 use advance::{Looped, Run, open, run_live};
+use others::Others;
 use anyhow::{Context, anyhow};
 use nendo_model::{
     engine::Snapshot,
-    scene::{Scene, deformation::Deformation, sense::Reaction},
+    scene::{Scene, deformation::Deformation, measure::Measuring, sense::Reaction},
     text::count,
 };
 use report::RunReport;
@@ -31,7 +36,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_help = scenes_help() + "
 Examples:
   nendo run cube9 --engine model --seconds 1 --json
@@ -40,11 +45,14 @@ Examples:
   nendo run my.toml -o out/my                          report, forces over time, pictures, a state to go on from
   nendo run my.toml -o out/my --frames 50 --watch 0,12     for ParaView: out/my/frames.pvd
   nendo run my.toml -o out/my --resume                 go on where a run into this folder ended
+  nendo run scenes/*.toml                              many scenes, and whether they measure what they expect
   nendo run cube9 --engine f32 --live --seconds 2      in a control loop at 1 kHz
   nendo run cube9 --engine board --device pci:0000:03:00.0 --live --seconds 10")]
 pub(super) struct Args {
-    #[command(flatten)]
-    scene: SceneArg,
+    /// A scene file (TOML), or one of the built-in scenes: table3, single, cube9, block16, materials, box:NXxNYxNZ, chain:LAW;
+    /// several run one after another and end in a table
+    #[arg(value_name = "SCENE", required = true)]
+    scenes: Vec<String>,
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
@@ -89,7 +97,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
-    let scene = args.scene.open()?;
+    let mut others = Others::new();
+    match args.scenes.as_slice() {
+        [scene] => run(args, scene, &mut others, console),
+        _ => many::run_all(args, &mut others, console),
+    }
+}
+
+/// One scene; `others` finds what it compares its measures with.
+fn run(args: &Args, name: &str, others: &mut Others, console: Console) -> Result<Value, CommandError> {
+    let scene = open_scene(name)?;
     args.check_numbers(&scene)?;
     let resumed = args.resumed(&scene)?;
     let Chosen { mut options, why } = args.engine.choose(&scene, console)?;
@@ -118,7 +135,12 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         run.in_pieces(steps, release.filter(|&at| at > 0 && at < steps));
     }
     run.finish(steps);
-    let report = args.report(&scene, &options, why, &mut run, resumed.map(|(_, state)| state.step));
+    let mut report = args.report(&scene, &options, why, &mut run, resumed.map(|(_, state)| state.step));
+    report.measured(run.measuring.outcomes(&mut |reference| others.value(args, name, reference, console)));
+    others.keep(name, &run.measuring);
+    if args.live && !scene.measures.is_empty() {
+        report.warnings.push("measures are not taken in a control loop: run it without --live".to_owned());
+    }
     conclude(args, &scene, run, report, console)
 }
 
@@ -174,6 +196,7 @@ fn conclude(
     }
     match run.error {
         Some(error) => Err(CommandError::Run(error, Some(value))),
+        None if report.measures_ok == Some(false) => Err(CommandError::Unmet(report.unmet(), value)),
         None => Ok(value),
     }
 }
@@ -260,6 +283,7 @@ impl Args {
         let run = |engine| Run {
             engine,
             sampler: Sampler::new(scene),
+            measuring: Measuring::new(scene),
             series,
             last: None,
             saved: None,
@@ -342,6 +366,8 @@ impl Args {
             link_retries: run.engine.link_retries(),
             live: run.live.take(),
             deformation,
+            measures: Vec::new(),
+            measures_ok: None,
         }
     }
 }

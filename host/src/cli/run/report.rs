@@ -1,6 +1,10 @@
 //! What a run says of itself.
 
-use crate::{engine::EngineKind, export::quantity::quantity, live::LiveReport};
+use crate::{
+    engine::EngineKind,
+    export::{measures, quantity::quantity},
+    live::LiveReport,
+};
 use nendo_model::{
     contract::{
         numbers::{Inverse, Profile},
@@ -8,7 +12,7 @@ use nendo_model::{
         scaling::Headroom,
     },
     engine::Probe,
-    scene::deformation::Deformation,
+    scene::{deformation::Deformation, measure::Outcome},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -58,9 +62,32 @@ pub(super) struct RunReport {
     /// Only if a load ended during the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deformation: Option<Deformation>,
+    /// What the scene's sensors found, and whether that was expected.
+    pub(super) measures: Vec<Outcome>,
+    /// Whether all expectations are met; none without any, or if one could not be judged.
+    pub(super) measures_ok: Option<bool>,
 }
 
 impl RunReport {
+    /// Adds what the scene's sensors found.
+    pub(super) fn measured(&mut self, outcomes: Vec<Outcome>) {
+        self.measures_ok = measures::all_met(&outcomes);
+        let open: Vec<&str> = outcomes.iter().filter(|o| o.value.is_none()).map(|o| o.name.as_str()).collect();
+        if !open.is_empty() {
+            self.warnings.push(format!("not measured, for this run did not come to it: {}", open.join(", ")));
+        }
+        self.measures = outcomes;
+    }
+
+    /// Which expectations are not met.
+    pub(super) fn unmet(&self) -> String {
+        let missed = self.measures.iter().filter(|outcome| outcome.ok == Some(false));
+        let names: Vec<String> = missed
+            .map(|o| format!("{} at {}: {}", o.name, quantity(o.at, "s"), o.why.as_deref().unwrap_or_default()))
+            .collect();
+        format!("not as the scene expects: {}", names.join("; "))
+    }
+
     /// What became of the object, for people.
     pub(super) fn physical(&self) -> Vec<(String, String)> {
         let deformation = self.deformation.as_ref().map(|Deformation { kind, residual_m, return_m }| {
@@ -89,6 +116,9 @@ impl RunReport {
         line(format!("{:.3} s simulated in {:.3} s{speed}{clocks}", self.simulated_s, self.wall_s));
         for (name, text) in self.physical().iter().filter(|(name, _)| name != "simulated") {
             line(format!("{name}: {text}"));
+        }
+        for row in measures::aligned(&measures::rows(&self.measures)) {
+            line(row);
         }
         if let Some(digest) = &self.state_digest {
             line(format!("state {digest}"));

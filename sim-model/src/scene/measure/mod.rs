@@ -12,7 +12,7 @@ mod take;
 pub use judge::{Expectation, Outcome, Verdict};
 pub(in crate::scene) use read::measures;
 pub use subject::{Subject, Touching};
-pub use take::{Measuring, Moment};
+pub use take::{Measuring, Moment, Needs};
 
 use super::deformation::DeformationKind;
 use crate::mesh::Vec3;

@@ -80,6 +80,11 @@ impl<'a> Measuring<'a> {
         }
     }
 
+    /// The scene.
+    pub fn scene(&self) -> &'a Scene {
+        self.scene
+    }
+
     /// The next step after this one, or this one itself, at which a moment is wanted.
     pub fn due(&self, from: u64) -> Option<u64> {
         let next = |steps: &BTreeSet<u64>| steps.range(from..).next().copied();
