@@ -140,6 +140,12 @@ impl<D: Device> Lockstep<D> {
             match event.write {
                 Write::Force(force) => particle.force = force,
                 Write::Velocity(v) => particle.v = v,
+                Write::Release { class, at_rest } => {
+                    particle.class = class;
+                    if at_rest {
+                        particle.v = [0; 3];
+                    }
+                }
             }
         }
         self.model.advance(1);

@@ -114,10 +114,11 @@ pub fn images_of(profile: Profile, inverse: Inverse, wild: bool) -> impl Strateg
         );
         prop::collection::vec(edge, 1..120)
     };
-    let events = move |particles: u32| {
+    let events = move |particles: u32, classes: u8| {
         let write = prop_oneof![
             vector(n.edge_force.bits, wild).prop_map(Write::Force),
             vector(n.v.bits, wild).prop_map(Write::Velocity),
+            (0..classes, any::<bool>()).prop_map(|(class, at_rest)| Write::Release { class, at_rest }),
         ];
         let event = (0u64..8, 0..particles, write).prop_map(|(step, particle, write)| Event {
             step,
@@ -136,7 +137,8 @@ pub fn images_of(profile: Profile, inverse: Inverse, wild: bool) -> impl Strateg
         })
         .prop_flat_map(move |(c, p)| {
             let count = p.len() as u32;
-            (edges(&c, count), events(count), Just(c), Just(p))
+            let classes = c.inverse_mass.len() as u8;
+            (edges(&c, count), events(count, classes), Just(c), Just(p))
         })
         .prop_map(move |(edges, events, constants, particles)| Image {
             profile,

@@ -316,10 +316,24 @@ impl<D: Device> Board<D> {
     }
 
     /// Writes a word as the schedule demands.
-    pub fn write_particle(&mut self, particle: u32, class: u8, write: Write) -> Result<(), BoardError> {
+    ///
+    /// Force and class share a word: the present ones of the particle are written with what changes.
+    pub fn write_particle(
+        &mut self,
+        particle: u32,
+        (force, class): ([i32; 3], u8),
+        write: Write,
+    ) -> Result<(), BoardError> {
+        let velocity = |v: [i32; 3]| once(Velocity::from(v));
         match write {
             Write::Force(force) => self.set_force(particle, force, class),
-            Write::Velocity(v) => self.store(self.layout.place(particle), once(Velocity::from(v))),
+            Write::Velocity(v) => self.store(self.layout.place(particle), velocity(v)),
+            Write::Release { class, at_rest } => {
+                if at_rest {
+                    self.store(self.layout.place(particle), velocity([0; 3]))?;
+                }
+                self.set_force(particle, force, class)
+            }
         }
     }
 

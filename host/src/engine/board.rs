@@ -22,6 +22,8 @@ use nendo_model::{
 pub struct BoardEngine<D: Device> {
     board: Board<D>,
     image: Image,
+    /// Mass class of each particle as it is now.
+    classes: Vec<u8>,
     /// Scene number of each edge, in the order the board holds them.
     order: Vec<u32>,
     step: u64,
@@ -64,7 +66,18 @@ impl<D: Device> BoardEngine<D> {
         let order = order.unwrap_or_else(|| (0..loaded.image.edges.len() as u32).collect());
         let image = Image { edges: in_scene_order(loaded.image.edges, &order), ..loaded.image };
         let loads = Loads::new(image.particles.iter().map(|p| p.force).collect());
-        Ok(Self { board, image, order, step: 0, next_event: 0, overflow: Overflow::NONE, cycles: 0, loads })
+        let classes = image.particles.iter().map(|p| p.class).collect();
+        Ok(Self {
+            board,
+            image,
+            classes,
+            order,
+            step: 0,
+            next_event: 0,
+            overflow: Overflow::NONE,
+            cycles: 0,
+            loads,
+        })
     }
 
     /// The board.
@@ -115,7 +128,7 @@ impl<D: Device> BoardEngine<D> {
     /// Writes the present external forces of particles once more.
     pub fn refresh_forces(&mut self, particles: &[u32]) -> Result<(), BoardError> {
         for &particle in particles {
-            let Particle { class, .. } = self.image.particles[particle as usize];
+            let class = self.classes[particle as usize];
             self.board.set_force(particle, self.loads.total(particle), class)?;
         }
         Ok(())
@@ -126,10 +139,13 @@ impl<D: Device> BoardEngine<D> {
         let due = self.image.events[self.next_event..].iter().take_while(|e| e.step <= self.step);
         let mut due: Vec<Event> = due.copied().collect();
         for Event { particle, write, .. } in &mut due {
-            if let Write::Force(force) = write {
-                *force = self.loads.set_own(*particle, *force);
+            let present = (self.loads.total(*particle), self.classes[*particle as usize]);
+            match write {
+                Write::Force(force) => *force = self.loads.set_own(*particle, *force),
+                Write::Release { class, .. } => self.classes[*particle as usize] = *class,
+                Write::Velocity(_) => {}
             }
-            self.board.write_particle(*particle, self.image.particles[*particle as usize].class, *write)?;
+            self.board.write_particle(*particle, present, *write)?;
         }
         self.next_event += due.len();
         Ok(due)
@@ -180,8 +196,9 @@ impl<D: Device> BoardEngine<D> {
     fn set(&mut self, words: &Words) -> Result<(), BoardError> {
         let mut image = self.image.clone();
         let forces = words.external(&image);
+        self.classes = words.classes(&image);
         for (p, particle) in image.particles.iter_mut().enumerate() {
-            (particle.x, particle.v, particle.force) = (words.x[p], words.v[p], forces[p]);
+            *particle = Particle { x: words.x[p], v: words.v[p], force: forces[p], class: self.classes[p] };
         }
         for (edge, &u) in image.edges.iter_mut().zip(&words.u) {
             edge.u = u;

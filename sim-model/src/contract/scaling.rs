@@ -7,7 +7,7 @@
 use crate::{
     contract::numbers::{Numbers, Profile, State},
     mesh::Vec3,
-    scene::{Drive, ScalingRequest, Scene, Support, Timeline},
+    scene::{Drive, ScalingRequest, Scene, Timeline},
 };
 use serde::Serialize;
 use std::fmt;
@@ -203,7 +203,7 @@ fn power_of_two_above(value: f64) -> f64 {
 }
 
 fn smallest_mass(scene: &Scene) -> f64 {
-    let free = (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]);
+    let free = (0..scene.mass.len()).filter(|&p| scene.becomes_free(p)).map(|p| scene.mass[p]);
     let least = free.fold(f64::INFINITY, f64::min);
     if least.is_finite() { power_of_two_above(least) } else { 1.0 }
 }
@@ -241,7 +241,7 @@ impl Expectation {
             terminal.min(swing).min(p / m * scene.duration)
         };
         let lightest = (0..scene.mass.len())
-            .filter(|&p| scene.is_free(p))
+            .filter(|&p| scene.becomes_free(p))
             .map(|p| scene.mass[p])
             .fold(f64::INFINITY, f64::min);
         let local_speed = if lightest.is_finite() { local(force, lightest) } else { 0.0 };
@@ -256,7 +256,7 @@ impl Expectation {
         let drift =
             if loads.held { 0.0 } else { 0.5 * loads.net / loads.mass * scene.duration * scene.duration };
         let stretch = (extension + creep).min(2.0 * (high - low).max());
-        let flight = speed0 * scene.duration;
+        let flight = speed0.max(loads.throw) * scene.duration;
         let position = (high - low).max() / 2.0 + stretch.max(loads.way) + drift + flight;
         Self { position, velocity, extension, force }
     }
@@ -298,7 +298,9 @@ struct Loads {
     /// Largest displacement and speed that is prescribed.
     way: f64,
     drag_speed: f64,
-    /// Whether anything is pinned or moved.
+    /// Largest component of a velocity with which a moved particle is let go.
+    throw: f64,
+    /// Whether anything is always pinned or moved.
     held: bool,
 }
 
@@ -308,6 +310,7 @@ impl Loads {
         let mut now = vec![Vec3::zeros(); scene.mass.len()];
         let (mut force, mut way, mut drag_speed) = (0f64, 0f64, 0f64);
         let (mut all, mut net) = (0f64, 0f64);
+        let (mut thrown, mut throw) = (vec![0.0; scene.mass.len()], 0f64);
         let (mut sum, mut sizes) = (Vec3::zeros(), 0.0);
         for change in &timeline.changes {
             match change.drive {
@@ -322,12 +325,17 @@ impl Loads {
                 Drive::Move(segment) => {
                     way = way.max(segment.target.norm());
                     drag_speed = drag_speed.max(segment.velocity.amax());
+                    thrown[change.particle as usize] = segment.velocity.amax();
                 }
+                Drive::Release { at_rest: false, .. } => {
+                    throw = throw.max(thrown[change.particle as usize]);
+                }
+                Drive::Release { at_rest: true, .. } => {}
             }
         }
         let carries = |e: &&[u32; 2]| scene.is_free(e[0] as usize) != scene.is_free(e[1] as usize);
         let held_edges = scene.mesh.edges.iter().filter(carries).count();
-        let held = scene.support.iter().any(|s| *s != Support::Free);
+        let held = (0..scene.mass.len()).any(|p| !scene.becomes_free(p));
         if held_edges > 0 {
             // More for a load that comes suddenly, and for edges that carry more than their share.
             let uneven = (held_edges as f64).min(3.0);
@@ -340,8 +348,8 @@ impl Loads {
         (force, all, net) = (force.max(hand), all + hand, net + hand);
         let lasts = scene.gravity != Vec3::zeros() || hand > 0.0;
         let longest_window = if lasts { scene.duration } else { pulled };
-        let mass = (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]).sum();
-        Self { force, all, net, mass, longest_window, way, drag_speed, held }
+        let mass = (0..scene.mass.len()).filter(|&p| scene.becomes_free(p)).map(|p| scene.mass[p]).sum();
+        Self { force, all, net, mass, longest_window, way, drag_speed, throw, held }
     }
 }
 

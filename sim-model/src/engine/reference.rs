@@ -147,8 +147,10 @@ impl Reference {
     fn driven(&self) -> Vec<Vec3> {
         let mut v = self.v.clone();
         for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
-            if let Drive::Move(segment) = change.drive {
-                v[change.particle as usize] = segment.velocity;
+            match change.drive {
+                Drive::Move(segment) => v[change.particle as usize] = segment.velocity,
+                Drive::Release { at_rest: true, .. } => v[change.particle as usize] = Vec3::zeros(),
+                Drive::Release { at_rest: false, .. } | Drive::Force(_) => {}
             }
         }
         v
@@ -170,6 +172,12 @@ impl Reference {
                     self.external[p] = self.loads.set_own(change.particle, force.into()).into();
                 }
                 Drive::Move(segment) => self.v[p] = segment.velocity,
+                Drive::Release { mass, at_rest } => {
+                    self.mass_inverse[p] = 1.0 / mass;
+                    if at_rest {
+                        self.v[p] = Vec3::zeros();
+                    }
+                }
             }
             self.next_change += 1;
         }
@@ -303,6 +311,9 @@ impl InProcess for Reference {
         }
         self.loads = Loads::new(vec![[0.0; 3]; n]);
         self.external.fill(Vec3::zeros());
+        for change in self.changes.iter().filter(|change| matches!(change.drive, Drive::Release { .. })) {
+            self.mass_inverse[change.particle as usize] = 0.0;
+        }
         (self.step, self.next_change) = (snapshot.step.saturating_sub(1), 0);
         if snapshot.step > 0 {
             self.apply_changes();

@@ -14,7 +14,7 @@ use crate::{
 impl Scene {
     /// What forces act on.
     pub fn object(&self) -> Object<'_> {
-        let free = (0..self.mass.len()).map(|p| self.is_free(p)).collect();
+        let free = (0..self.mass.len()).map(|p| self.becomes_free(p)).collect();
         Object { mesh: &self.mesh, mass: &self.mass, free }
     }
 

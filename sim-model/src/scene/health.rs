@@ -76,7 +76,8 @@ impl<'a> Doctor<'a> {
             let boundary = &self.scene.forces.contact.as_ref()?.boundaries[*number];
             let offset = boundary.place(time).0;
             let deep = |p: &&Vec3| depth(&boundary.shape, &(*p - offset)) > self.deep;
-            let count = positions.iter().enumerate().filter(|(k, _)| self.scene.is_free(*k)).map(|(_, p)| p);
+            let count =
+                positions.iter().enumerate().filter(|(k, _)| self.scene.becomes_free(*k)).map(|(_, p)| p);
             let count = count.filter(deep).count();
             (count > 0).then(|| (name.clone(), count))
         };

@@ -73,6 +73,17 @@ pub struct Motion {
     pub name: Option<String>,
     /// Time in seconds and displacement from the initial position in metres, times rising.
     pub frames: Vec<(f64, Vec3)>,
+    /// When its particles are free again, if ever.
+    pub release: Option<Release>,
+}
+
+/// The end of a prescribed motion: from then on forces move its particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Release {
+    /// In seconds.
+    pub time: f64,
+    /// Whether they start at rest, not with the velocity they have.
+    pub at_rest: bool,
 }
 
 /// An external force on some particles during a window of time.
@@ -198,9 +209,22 @@ impl Scene {
         file::parse(text, origin)
     }
 
-    /// Whether forces move the particle.
+    /// Whether forces move the particle from the start.
     pub fn is_free(&self, particle: usize) -> bool {
         self.support[particle] == Support::Free
+    }
+
+    /// The end of a particle's prescribed motion, if it has one.
+    pub fn release_of(&self, particle: usize) -> Option<Release> {
+        match self.support[particle] {
+            Support::Moved(motion) => self.motions[motion as usize].release,
+            Support::Free | Support::Pinned => None,
+        }
+    }
+
+    /// Whether forces move the particle at some time.
+    pub fn becomes_free(&self, particle: usize) -> bool {
+        self.is_free(particle) || self.release_of(particle).is_some()
     }
 
     /// When the last load ends, if all do: forces, and boundaries and particles that are moved back.
@@ -212,7 +236,9 @@ impl Scene {
         };
         let moved = |f: &Vec<(f64, Vec3)>| !f.is_empty();
         let loads = self.loads.iter().map(|f| f.to.is_finite().then_some(f.to));
-        let motions = self.motions.iter().map(|m| &m.frames).filter(|f| moved(f)).map(|f| gone(f));
+        let motions = self.motions.iter().filter(|m| moved(&m.frames));
+        let motions =
+            motions.map(|m| m.release.map_or_else(|| gone(&m.frames), |release| Some(release.time)));
         let walls = self
             .forces
             .contact

@@ -65,6 +65,11 @@ impl Scene {
     /// The force on each of [`Self::holders`], in that order, and on a hand if one touches.
     pub fn reactions(&self, sensed: &Sensed, step: u64) -> Vec<Reaction> {
         let loads = self.loads_at(step);
+        // What has been let go is held no longer.
+        let is_free = |p: u32| {
+            let release = self.release_of(p as usize);
+            release.is_some_and(|release| step >= self.steps_for(release.time))
+        };
         let on_boundary = |number: usize| -> Vec3 {
             sensed.contacts.iter().filter(|c| c.boundary() == Some(number)).map(|c| -c.force).sum()
         };
@@ -77,7 +82,8 @@ impl Scene {
                     Holding::Particles(list) => {
                         let load = |p: u32| loads.get(&p).copied().unwrap_or_default();
                         let weight = |p: u32| self.gravity * self.mass[p as usize];
-                        list.iter().map(|&p| sensed.particles[p as usize] + load(p) + weight(p)).sum()
+                        let held = list.iter().filter(|&&p| !is_free(p));
+                        held.map(|&p| sensed.particles[p as usize] + load(p) + weight(p)).sum()
                     }
                 };
                 Reaction { name: holder.name, force }

@@ -11,12 +11,12 @@ pub(crate) struct Mode {
     pub(crate) by_edge: Vec<f64>,
 }
 
-/// The fastest mode by power iteration; held particles have no part.
+/// The fastest mode by power iteration; particles that are always held have no part.
 pub(crate) fn fastest_mode(scene: &Scene, weight: &[f64]) -> Mode {
     let mesh = &scene.mesh;
     let n = mesh.particles.len();
     let root: Vec<f64> =
-        (0..n).map(|p| if scene.is_free(p) { 1.0 / scene.mass[p].sqrt() } else { 0.0 }).collect();
+        (0..n).map(|p| if scene.becomes_free(p) { 1.0 / scene.mass[p].sqrt() } else { 0.0 }).collect();
     let direction: Vec<Vec3> = mesh
         .edges
         .iter()

@@ -3,7 +3,7 @@
 //! Engines never ask "which force acts now"; they run to the next event, apply it and go on. A board is
 //! driven the same way, so every engine sees the same values from the same step on.
 
-use super::{Scene, Support};
+use super::{Motion, Scene, Support};
 use crate::mesh::Vec3;
 
 /// A straight piece of a prescribed motion.
@@ -24,6 +24,13 @@ pub enum Drive {
     Force(Vec3),
     /// It now moves along this segment.
     Move(Segment),
+    /// From now on forces move it.
+    Release {
+        /// Its mass in kilograms.
+        mass: f64,
+        /// Whether it starts at rest, not with the velocity it has.
+        at_rest: bool,
+    },
 }
 
 /// One change.
@@ -47,8 +54,8 @@ pub struct Timeline {
 impl Timeline {
     /// The changes a scene prescribes.
     pub fn new(scene: &Scene) -> Self {
-        let mut changes = force_changes(scene);
-        changes.extend(motion_changes(scene));
+        let mut changes = motion_changes(scene);
+        changes.extend(force_changes(scene));
         changes.sort_by_key(|c| (c.step, c.particle));
         Self { changes }
     }
@@ -69,12 +76,12 @@ fn force_changes(scene: &Scene) -> Vec<Change> {
         let mine = rest.iter().take_while(|w| w.0 == particle).count();
         let (mine, others) = rest.split_at(mine);
         rest = others;
-        if !scene.is_free(particle as usize) {
-            continue; // a force on a held particle moves nothing
-        }
+        // A force on a held particle moves nothing.
+        let Some(first) = free_from(scene, particle as usize) else { continue };
         let weight = scene.gravity * scene.mass[particle as usize];
         let mut moments: Vec<u64> = mine.iter().flat_map(|w| [w.1, w.2]).filter(|&s| s != u64::MAX).collect();
         moments.push(0);
+        moments.iter_mut().for_each(|moment| *moment = (*moment).max(first));
         moments.sort_unstable();
         moments.dedup();
         let mut last = Vec3::zeros();
@@ -90,34 +97,46 @@ fn force_changes(scene: &Scene) -> Vec<Change> {
     changes
 }
 
+/// The step from which on forces move a particle, if they ever do.
+fn free_from(scene: &Scene, particle: usize) -> Option<u64> {
+    match scene.is_free(particle) {
+        true => Some(0),
+        false => scene.release_of(particle).map(|release| scene.steps_for(release.time)),
+    }
+}
+
+/// The straight pieces of a motion, each from a step on.
+fn segments(scene: &Scene, motion: &Motion) -> Vec<(u64, Segment)> {
+    let end = motion.release.map_or(u64::MAX, |release| scene.steps_for(release.time));
+    let mut list = Vec::new();
+    let (mut at, mut place) = (0, Vec3::zeros());
+    for &(time, target) in &motion.frames {
+        let step = scene.steps_for(time);
+        if step > at {
+            let steps = step - at;
+            let velocity = (target - place) / (steps as f64 * scene.step);
+            list.push((at, Segment { target, velocity, steps }));
+            (at, place) = (step, target);
+        }
+    }
+    // At its end it stands still, unless it is let go at that very moment.
+    if at < end {
+        list.push((at, Segment { target: place, velocity: Vec3::zeros(), steps: 0 }));
+    }
+    list
+}
+
 fn motion_changes(scene: &Scene) -> Vec<Change> {
-    let segments: Vec<Vec<(u64, Segment)>> = scene
-        .motions
-        .iter()
-        .map(|motion| {
-            let mut list = Vec::new();
-            let (mut at, mut place) = (0, Vec3::zeros());
-            for &(time, target) in &motion.frames {
-                let step = scene.steps_for(time);
-                if step > at {
-                    let steps = step - at;
-                    let velocity = (target - place) / (steps as f64 * scene.step);
-                    list.push((at, Segment { target, velocity, steps }));
-                    (at, place) = (step, target);
-                }
-            }
-            list.push((at, Segment { target: place, velocity: Vec3::zeros(), steps: 0 }));
-            list
-        })
-        .collect();
+    let all: Vec<_> = scene.motions.iter().map(|motion| segments(scene, motion)).collect();
     let mut changes = Vec::new();
     for (particle, support) in scene.support.iter().enumerate() {
-        if let Support::Moved(motion) = *support {
-            changes.extend(segments[motion as usize].iter().map(|&(step, segment)| Change {
-                step,
-                particle: particle as u32,
-                drive: Drive::Move(segment),
-            }));
+        let Support::Moved(motion) = *support else { continue };
+        let change = |step, drive| Change { step, particle: particle as u32, drive };
+        changes
+            .extend(all[motion as usize].iter().map(|&(step, segment)| change(step, Drive::Move(segment))));
+        if let Some(release) = scene.release_of(particle) {
+            let drive = Drive::Release { mass: scene.mass[particle], at_rest: release.at_rest };
+            changes.push(change(scene.steps_for(release.time), drive));
         }
     }
     changes

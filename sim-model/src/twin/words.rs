@@ -47,14 +47,27 @@ impl Words {
         forces
     }
 
+    /// The mass class of each particle, likewise.
+    pub fn classes(&self, image: &Image) -> Vec<u8> {
+        let mut classes: Vec<u8> = image.particles.iter().map(|p| p.class).collect();
+        for event in image.events.iter().take_while(|e| e.step < self.step) {
+            if let Write::Release { class, .. } = event.write {
+                classes[event.particle as usize] = class;
+            }
+        }
+        classes
+    }
+
     /// What TEM computes of every edge in the next step.
     fn elements<'a>(&self, image: &'a Image) -> impl Iterator<Item = (&'a Edge, tem::Output)> {
         let (n, k) = (image.numbers(), &image.constants);
         let mut v = self.v.clone();
         let due = image.events.iter().skip_while(|e| e.step < self.step).take_while(|e| e.step == self.step);
         for &Event { particle, write, .. } in due {
-            if let Write::Velocity(now) = write {
-                v[particle as usize] = now;
+            match write {
+                Write::Velocity(now) => v[particle as usize] = now,
+                Write::Release { at_rest: true, .. } => v[particle as usize] = [0; 3],
+                Write::Release { at_rest: false, .. } | Write::Force(_) => {}
             }
         }
         let (x, u) = (self.x.clone(), self.u.clone());

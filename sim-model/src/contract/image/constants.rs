@@ -9,16 +9,16 @@ use crate::{
     scene::Scene,
 };
 
-/// Class of each particle, and the masses of the classes from 1 on.
+/// Class of each particle once it is free, and the masses of the classes from 1 on.
 pub(super) fn mass_classes(scene: &Scene) -> Result<(Vec<u8>, Vec<f64>), ImageError> {
     let mut masses: Vec<f64> =
-        (0..scene.mass.len()).filter(|&p| scene.is_free(p)).map(|p| scene.mass[p]).collect();
+        (0..scene.mass.len()).filter(|&p| scene.becomes_free(p)).map(|p| scene.mass[p]).collect();
     masses.sort_by(f64::total_cmp);
     masses.dedup();
     if masses.len() >= MASS_CLASSES {
         return Err(ImageError::Masses { found: masses.len(), max: MASS_CLASSES - 1 });
     }
-    let class = |p: usize| match scene.is_free(p) {
+    let class = |p: usize| match scene.becomes_free(p) {
         true => 1 + masses.partition_point(|&m| m < scene.mass[p]) as u8,
         false => 0,
     };

@@ -90,6 +90,13 @@ pub enum Write {
     Force([i32; 3]),
     /// The velocity of a held particle.
     Velocity([i32; 3]),
+    /// The class of its mass: from now on forces move it.
+    Release {
+        /// The class.
+        class: u8,
+        /// Whether its velocity becomes zero.
+        at_rest: bool,
+    },
 }
 
 /// A write before a step.
@@ -203,7 +210,7 @@ impl Image {
                 x: raw.position(p as u32, *position)?,
                 v: raw.velocity(p as u32, v)?,
                 force: [0; 3],
-                class: classes[p],
+                class: if scene.is_free(p) { classes[p] } else { 0 },
             });
         }
         let mut edges = Vec::with_capacity(scene.mesh.edges.len());
@@ -212,7 +219,7 @@ impl Image {
             raw.check_length(k, scene.mesh.edge_length(k))?;
             edges.push(Edge { start, end, class: scene.edge_material[k] as u8, u });
         }
-        let events = events(scene, &raw, &constants, &particles)?;
+        let events = events(scene, &raw, &constants, &particles, &classes)?;
         Ok(Self { profile, inverse, scaling, constants, particles, edges, events })
     }
 
@@ -245,7 +252,7 @@ impl Image {
         let added = raw.force(particle, force)?;
         let own = self.events.iter().filter(|e| e.particle == particle).filter_map(|e| match e.write {
             Write::Force(own) => Some(own),
-            Write::Velocity(_) => None,
+            Write::Velocity(_) | Write::Release { .. } => None,
         });
         for own in own.chain([self.particles[particle as usize].force]) {
             let lsb = self.scaling.force_lsb(numbers);
@@ -261,6 +268,7 @@ fn events(
     raw: &Raw,
     constants: &Constants,
     particles: &[Particle],
+    classes: &[u8],
 ) -> Result<Vec<Event>, ImageError> {
     let mut events = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -269,6 +277,10 @@ fn events(
         match change.drive {
             Drive::Force(force) => {
                 events.push(Event { step, particle, write: Write::Force(raw.force(particle, force)?) });
+            }
+            Drive::Release { at_rest, .. } => {
+                let write = Write::Release { class: classes[particle as usize], at_rest };
+                events.push(Event { step, particle, write });
             }
             Drive::Move(segment) => {
                 let start = scene.mesh.particles[particle as usize];

@@ -241,10 +241,13 @@ impl Cpu {
     fn driven(&self) -> Vec<[f32; 6]> {
         let mut all: Vec<[f32; 6]> = (0..self.places.len()).map(|p| self.motion(p).0).collect();
         for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
-            if let Drive::Move(segment) = change.drive {
-                let motion = &mut all[change.particle as usize];
-                (0..3).for_each(|c| motion[3 + c] = segment.velocity[c] as f32);
-            }
+            let now = match change.drive {
+                Drive::Move(segment) => segment.velocity,
+                Drive::Release { at_rest: true, .. } => Vec3::zeros(),
+                Drive::Release { at_rest: false, .. } | Drive::Force(_) => continue,
+            };
+            let motion = &mut all[change.particle as usize];
+            (0..3).for_each(|c| motion[3 + c] = now[c] as f32);
         }
         all
     }
@@ -272,6 +275,12 @@ impl Cpu {
             }
             Drive::Move(segment) => {
                 body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
+            }
+            Drive::Release { mass, at_rest } => {
+                body.mobility[k] = (self.step_exact / mass) as f32;
+                if at_rest {
+                    body.motion.set(k, 3, [0.0; 3]);
+                }
             }
         }
     }
@@ -422,6 +431,10 @@ impl InProcess for Cpu {
         for p in 0..n {
             let (part, k) = self.places[p];
             self.bodies[part as usize].set_external(k as usize, [0.0; 3]);
+        }
+        for change in self.changes.iter().filter(|change| matches!(change.drive, Drive::Release { .. })) {
+            let (part, k) = self.places[change.particle as usize];
+            self.bodies[part as usize].mobility[k as usize] = 0.0;
         }
         self.next_change = 0;
         while let Some(&change) = self.changes.get(self.next_change).filter(|c| c.step < snapshot.step) {

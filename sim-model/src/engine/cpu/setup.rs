@@ -36,6 +36,10 @@ pub(super) fn check(scene: &Scene) -> Result<(), CpuError> {
         let (value, what) = match change.drive {
             Drive::Force(force) => (force, "the force on"),
             Drive::Move(segment) => (segment.velocity, "the prescribed velocity of"),
+            Drive::Release { mass, .. } => {
+                coefficient(scene.step / mass, || format!("step over mass of particle {}", change.particle))?;
+                continue;
+            }
         };
         finite(value.amax(), || format!("{what} particle {}", change.particle))?;
     }

@@ -4,7 +4,7 @@ mod boxes;
 mod mesh;
 mod select;
 
-use super::{Load, Motion, NamedMaterial, Pins, ScalingRequest, Scene, Support, measure::measures};
+use super::{Load, Motion, NamedMaterial, Pins, Release, ScalingRequest, Scene, Support, measure::measures};
 use crate::{
     force::{
         Forces,
@@ -184,7 +184,7 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
         particles.iter().for_each(|&p| scene.support[p as usize] = Support::Pinned);
         scene.pins.push(Pins { name: read_name(&t)?, particles });
     }
-    for t in root.tables("motions", &["name", "on", "frames"])? {
+    for t in root.tables("motions", &["name", "on", "frames", "release", "at-rest"])? {
         let list = t.need("frames")?;
         let mut frames: Vec<(f64, Vec3)> = Vec::new();
         for item in list.array()? {
@@ -205,7 +205,8 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
             );
         }
         let motion = scene.motions.len() as u32;
-        scene.motions.push(Motion { name: read_name(&t)?, frames });
+        let release = read_release(&t, scene, &frames)?;
+        scene.motions.push(Motion { name: read_name(&t)?, frames, release });
         for p in select(&t, &scene.mesh)? {
             if scene.support[p as usize] != Support::Free {
                 return Err(t.error(format!("particle {p} is already pinned or moved")));
@@ -214,6 +215,24 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
         }
     }
     Ok(())
+}
+
+/// When a motion ends, and how.
+fn read_release(t: &Table<'_>, scene: &Scene, frames: &[(f64, Vec3)]) -> Result<Option<Release>, SceneError> {
+    let at_rest = t.get("at-rest");
+    let Some(release) = t.get("release") else {
+        return match at_rest {
+            Some(at_rest) => Err(at_rest.error("`at-rest` goes with `release`, the time in seconds")),
+            None => Ok(None),
+        };
+    };
+    let time = release.number()?;
+    let last = frames.last().map_or(0.0, |frame| frame.0);
+    if time < 0.0 || scene.steps_for(time) < scene.steps_for(last) {
+        return Err(release.error(format!("released at {time} s, but its last key frame is at {last} s")));
+    }
+    let at_rest = at_rest.map_or(Ok(false), |value| value.flag())?;
+    Ok(Some(Release { time, at_rest }))
 }
 
 fn read_name(t: &Table<'_>) -> Result<Option<String>, SceneError> {

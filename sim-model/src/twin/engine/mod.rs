@@ -223,11 +223,17 @@ impl Model {
     /// Writes a word as the host does between steps.
     pub fn write(&mut self, particle: u32, write: Write) {
         let (n, p) = (self.image.numbers(), self.place[particle as usize] as usize);
-        let Particles { x, v, force, ends, .. } = &mut self.particles;
+        let Particles { x, v, force, ends, class } = &mut self.particles;
         let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
         match write {
             Write::Force(raw) => force[p] = quad(self.loads.set_own(particle, raw)),
             Write::Velocity(raw) => v[p] = quad(raw),
+            Write::Release { class: now, at_rest } => {
+                class[p] = now;
+                if at_rest {
+                    v[p] = [0; 4];
+                }
+            }
         }
         ends[p] = Ends::of(n, &x[p], &v[p]);
     }
@@ -249,11 +255,13 @@ impl Model {
     /// Goes on from these words.
     pub fn set(&mut self, words: &State) {
         self.loads = Loads::new(words.external(&self.image));
+        let classes = words.classes(&self.image);
         for (p, &place) in self.place.iter().enumerate() {
             let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
             let (place, particles) = (place as usize, &mut self.particles);
             particles.x[place] = quad(words.x[p]);
             particles.v[place] = quad(words.v[p]);
+            particles.class[place] = classes[p];
             particles.force[place] = quad(self.loads.total(p as u32));
             particles.ends[place] = Ends::of(self.image.numbers(), &particles.x[place], &particles.v[place]);
         }
