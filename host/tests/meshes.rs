@@ -110,8 +110,10 @@ fn a_run_leaves_whole_files_for_other_programs() {
     ]);
     let plain = ok(&["run", &bun, "--steps", "50"]);
     assert_eq!(report["state_digest"], plain["state_digest"], "taking frames changes nothing");
-    assert_eq!(text(&out, "frames.pvd").matches("<DataSet").count(), 6);
-    assert_eq!(std::fs::read_dir(out.join("frames")).unwrap().count(), 6);
+    for list in ["frames.pvd", "edges.pvd"] {
+        assert_eq!(text(&out, list).matches("<DataSet").count(), 6, "{list}");
+    }
+    assert_eq!(std::fs::read_dir(out.join("frames")).unwrap().count(), 2 * 6, "nothing is around it");
     let last = ok(&["scene", "import", out.join("frames/00005.vtu").to_str().unwrap()]);
     assert_eq!((&last["particles"], &last["tetrahedra"]), (&183.into(), &573.into()));
     let watch = text(&out, "watch.csv");

@@ -280,6 +280,53 @@ fn a_folder_of_scenes_is_shown_each_on_an_engine_that_computes_it() {
     view.end();
 }
 
+/// A page was not told of boundaries, nor of what presses on them and on pins. Nine pinned particles of 1 kg each weigh
+/// 9 * 9.8 N before anything is stretched; after 0.25 s a ball has gone a quarter of its way, and a roller has turned.
+#[test]
+fn a_page_saw_no_boundaries_and_no_forces() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("around.toml");
+    let text = "step = 0.001\nmass = 27\ngravity = [0, 0, -9.8]\n[mesh.box]\nsize = [3, 3, 3]\npitch = 1\n\
+        [materials.m]\nk1 = 1000\nc1 = 10\nc2 = 1000\n[contact]\nstiffness = 1\ndamping = 1\n\
+        [[pins]]\nname = \"bottom\"\non = { face = \"z-min\" }\n\
+        [[boundaries]]\nplane = { point = [0, 0, -9], normal = [0, 0, 1] }\n\
+        [[boundaries]]\nname = \"finger\"\nball = { center = [0, 0, 9], radius = 1 }\n\
+        frames = [{ t = 1, offset = [0, 0, 4] }]\n\
+        [[boundaries]]\nroller = { center = [0, 0, 6], axis = [0, 1, 0], radius = 1 }\nspin = 2\n";
+    std::fs::write(&file, text).unwrap();
+    let view = View::start(&[file.to_str().unwrap(), "--engine", "f64"]);
+    let mut page = view.connect();
+    let scene = page.next();
+    let size = |k: usize, what: &str| scene.header["solids"][k][what].as_u64().unwrap();
+    assert_eq!(
+        (&scene.header["solids"][0]["plane"], &scene.header["solids"][1]["name"]),
+        (&json!(true), &json!("finger"))
+    );
+    let count = |what: &str| scene.header[what].as_u64().unwrap();
+    let solids: u64 =
+        (0..3).map(|k| 3 * size(k, "corners") + 3 * size(k, "triangles") + 2 * size(k, "lines")).sum();
+    let words = 3 * count("particles") + 2 * count("edges") + 3 * count("triangles") + solids;
+    assert_eq!(scene.words.len() as u64, 4 * words);
+    page.rewind();
+    let start = page.step(1).header;
+    let pressed = |header: &Value, name: &str| {
+        let forces = header["forces"].as_array().unwrap();
+        forces.iter().find(|f| f[0] == name).unwrap()[1][2].as_f64().unwrap()
+    };
+    // In the first step nothing but the weight has begun to act.
+    assert!((pressed(&start, "bottom") + 9.0 * 9.8).abs() < 5.0, "{start}");
+    assert_eq!(pressed(&start, "plane"), 0.0);
+    let later = page.step(249).header;
+    assert_eq!(later["step"], 250);
+    let pose = |k: usize| -> Vec<f64> { serde_json::from_value(later["poses"][k].clone()).unwrap() };
+    assert_eq!(pose(1), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 10.0]);
+    let (sin, cos) = 0.25f64.sin_cos();
+    let wanted = [0.0, sin, 0.0, cos, 0.0, 0.0, 6.0];
+    assert!(pose(2).iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", pose(2));
+    assert!(pressed(&later, "bottom") < -9.0 * 9.8, "the rest of it weighs on them by now: {later}");
+    view.end();
+}
+
 /// A ball pushes in what it is moved into, as the engine itself computes it; where there is no contact it says so.
 #[test]
 fn a_page_touches_the_object() {
@@ -311,6 +358,16 @@ fn a_page_touches_the_object() {
     assert_eq!(touched.points(), expected);
     assert!(engine.positions()[top].z < free - 0.005 * scene.mesh.width(), "pushed in from {free}");
     assert_eq!(touched.header["touch"][3].as_f64(), Some(radius));
+    // What the hand feels is what the engine says, and goes out of the object.
+    let felt = scene.reactions(&InProcess::sense(&engine), 60);
+    let told: Vec<(String, [f64; 3])> = serde_json::from_value(touched.header["forces"].clone()).unwrap();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].0 == "hand" && felt[0].name == "hand" && felt[0].force.z > 0.0, "{told:?} {felt:?}");
+    // To the last digit but one, as JSON is read here.
+    assert!(
+        (Vec3::from(told[0].1) - felt[0].force).norm() < 1e-12 * felt[0].force.norm(),
+        "{told:?} {felt:?}"
+    );
     page.tell(json!({"do": "release"}));
     page.frame(|h| h["touch"].is_null());
     page.tell(json!({"do": "open", "scene": 0, "engine": "model", "profile": "wide"}));

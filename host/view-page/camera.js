@@ -5,6 +5,25 @@ const dot = (a, b) => a.reduce((sum, v, k) => sum + v * b[k], 0);
 const unit = a => a.map(v => v / Math.hypot(...a));
 const FIELD = 0.6; // radians from top to bottom
 
+// The box of all points but those that flew away: farther outside of the middle nine tenths than those are wide.
+export function bulk(points) {
+  const count = points.length / 3, stride = Math.ceil(count / 4000);
+  const axes = [[], [], []];
+  for (let p = 0; p < count; p += stride) axes.forEach((axis, k) => Number.isFinite(points[3 * p + k]) && axis.push(points[3 * p + k]));
+  const at = share => axes.map(axis => axis.sort((a, b) => a - b)[Math.round(share * (axis.length - 1))] ?? NaN);
+  const from = at(0.05), to = at(0.95), wide = Math.max(...to.map((t, k) => t - from[k]));
+  const inside = p => from.every((f, k) => points[3 * p + k] >= f - wide && points[3 * p + k] <= to[k] + wide);
+  const low = [Infinity, Infinity, Infinity], high = low.map(v => -v);
+  for (let p = 0; p < count; p++) {
+    if (!inside(p)) continue;
+    for (let k = 0; k < 3; k++) {
+      low[k] = Math.min(low[k], points[3 * p + k]);
+      high[k] = Math.max(high[k], points[3 * p + k]);
+    }
+  }
+  return { low, high, inside };
+}
+
 export class Camera {
   target = [0, 0, 0];
   distance = 1;

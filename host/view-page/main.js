@@ -1,22 +1,24 @@
 // The page: what arrives is drawn, what the hand does is sent.
 
-import { Camera, project } from "./camera.js";
-import { HAND, Overlay } from "./overlay.js";
+import { bulk, Camera, project } from "./camera.js";
+import { Hand } from "./hand.js";
+import { feltByHand, Overlay } from "./overlay.js";
 import { Picture } from "./picture.js";
 import { Plot, short } from "./plot.js";
+import { placed } from "./solids.js";
 
 const $ = id => document.getElementById(id);
 const UNITS = { speed: " m/s", stress: " N", error: " %" };
-const REACH = 16; // pixels from a particle to the hand
-const SEND = 33; // ms between two pulls
-const BALL = 0.12; // radius of the ball that touches, of the object's size
+const MOST = 12; // forces that are listed
+const SHOWN = ["surface", "smooth", "edges", "particles", "around"]; // what there is to choose
 
 const camera = new Camera();
 const overlay = new Overlay($("overlay"));
 const way = new Plot($("way"), " m", "#c4501b"), rate = new Plot($("rate"), "/s", "#2f5d9b");
 let picture, socket, scene, state;
-let near = null, chosen = null, hand = null, top = 0, moved = [0, 0, 0];
+let hand, chosen = null, top = 0, moved = [0, 0, 0];
 let stale = true; // nothing is drawn twice
+let unfitted = false; // a new scene has not been seen as a whole
 
 const say = text => { $("notice").textContent = text ?? ""; $("notice").hidden = !text; };
 const tell = message => { if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
@@ -40,18 +42,21 @@ function load(header, data, at) {
   const array = (Kind, count) => { const a = new Kind(data, at, count); at += 4 * count; return a; };
   const rest = array(Float32Array, 3 * header.particles);
   const edges = array(Uint32Array, 2 * header.edges), triangles = array(Uint32Array, 3 * header.triangles);
-  const [low, high] = bounds(rest);
+  const solids = header.solids.map(s => ({
+    ...s, corners: array(Float32Array, 3 * s.corners), triangles: array(Uint32Array, 3 * s.triangles), lines: array(Uint32Array, 2 * s.lines),
+  }));
+  const { low, high } = bulk(rest);
   const known = scene?.name === header.name && scene.particles === header.particles;
-  scene = { ...header, rest, edges, triangles, low, high, size: Math.max(...high.map((h, k) => h - low[k])) };
+  scene = { ...header, rest, edges, triangles, solids, low, high, size: Math.max(...high.map((h, k) => h - low[k])) };
   picture.load(scene);
   top = 0;
   way.clear();
   rate.clear();
-  near = hand = null;
+  hand.drop();
   if (!known) {
     chosen = header.particles - 1;
-    $("particles").checked = !header.triangles;
-    camera.fit(low, high);
+    $("particles").checked = $("edges").checked = !header.triangles;
+    unfitted = true;
     moved = [0, 0, 0];
   }
   fill("scene", header.scenes.map((name, k) => [k, name]), header.scene);
@@ -67,10 +72,21 @@ function fill(id, options, value) {
   $(id).value = value;
 }
 
-function bounds(points) {
-  const low = [Infinity, Infinity, Infinity], high = low.map(v => -v);
-  points.forEach((v, k) => { low[k % 3] = Math.min(low[k % 3], v); high[k % 3] = Math.max(high[k % 3], v); });
-  return [low, high];
+// Looks at the bulk of the object, and at as much of what stands around it as is near.
+function fit() {
+  if (!state) return;
+  const { low, high } = bulk(state.positions), size = Math.max(...high.map((h, k) => h - low[k]), 1e-9);
+  if (!low.every(Number.isFinite)) return;
+  unfitted = false;
+  const [from, to] = [low.map(l => l - 0.6 * size), high.map(h => h + 0.6 * size)];
+  const all = scene.solids.flatMap((solid, k) => (solid.plane ? [] : placed(solid.corners, state.poses[k])));
+  for (const place of all) {
+    for (let k = 0; k < 3; k++) {
+      const near = Math.max(from[k], Math.min(to[k], place[k]));
+      [low[k], high[k]] = [Math.min(low[k], near), Math.max(high[k], near)];
+    }
+  }
+  camera.fit(low, high);
 }
 
 // What nearly all values stay below: a single one must not make all others look alike.
@@ -86,7 +102,8 @@ function show(header, data, at) {
   const colors = new Float32Array(data, at + 4 * positions.length, scene.particles);
   state = { ...header, positions, colors, frames: (state?.frames ?? 0) + 1 };
   stale = true;
-  picture.set(positions, colors);
+  picture.set(positions, colors, header.poses);
+  if (unfitted) fit();
   // The scale follows slowly downwards, so that colours do not flicker.
   top = Math.max(large(colors), 0.98 * top, 1e-9);
   const d = [0, 1, 2].map(k => positions[3 * chosen + k] - scene.rest[3 * chosen + k]);
@@ -102,17 +119,39 @@ function show(header, data, at) {
   $("steps").textContent = header.step.toLocaleString("en");
   $("pull").textContent = header.pull ? `${short(Math.hypot(...header.pull.force))} N` : "–";
   $("answer").textContent = header.pull ? `${short(Math.hypot(...header.pull.reaction))} N` : "–";
+  const touch = feltByHand(header);
+  $("touch").textContent = touch ? newtons(touch) : "–";
+  const others = header.touch ? header.forces.filter(([, force]) => force !== touch) : header.forces;
+  $("forces").replaceChildren(...others.slice(0, MOST).flatMap(([name, force]) => [item("dt", name), item("dd", newtons(force))]));
+  warn(header.warnings);
   $("error").textContent = header.mean_error === null ? "–" : `${short(header.mean_error)} %`;
   $("chosen").textContent = `way of particle ${chosen}`;
   say(header.busy ?? header.trouble);
   if ($("follow").checked) follow();
 }
 
-// Keeps the middle of the object where it was on the screen.
+const item = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
+const newtons = force => `${short(Math.hypot(...force.map(f => f ?? NaN)))} N`;
+
+// What is wrong with the state: in short, the rest on demand.
+function warn(warnings) {
+  const text = warnings.join("\n");
+  if ($("warnings").title === text) return;
+  $("warnings").title = text;
+  $("warnings").hidden = !text;
+  $("warnings").replaceChildren(...warnings.map(warning => item("p", `⚠ ${warning}`)));
+}
+
+// Keeps the middle of the object where it was on the screen, whatever has flown away from it.
 function follow() {
-  const sum = [0, 0, 0];
-  state.positions.forEach((v, k) => { sum[k % 3] += v - scene.rest[k]; });
-  const now = sum.map(s => s / scene.particles);
+  const { inside } = bulk(state.positions), sum = [0, 0, 0];
+  let count = 0;
+  for (let k = 0; k < state.positions.length; k += 3) {
+    if (!inside(k / 3)) continue;
+    count++;
+    for (let axis = 0; axis < 3; axis++) sum[axis] += state.positions[k + axis] - scene.rest[k + axis];
+  }
+  const now = sum.map(s => s / count);
   if (!now.every(Number.isFinite)) return;
   camera.target = camera.target.map((t, k) => t + now[k] - moved[k]);
   moved = now;
@@ -124,105 +163,23 @@ function draw() {
     if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height, stale] = [w, h, true];
     camera.aspect = w / h;
   }
-  if (hand?.particle !== undefined) pull();
-  if (hand?.ball) touch();
+  if (state) hand.act();
   if (stale && scene && state) {
     stale = false;
-    const shown = Object.fromEntries(["surface", "edges", "particles"].map(id => [id, $(id).checked]));
+    const shown = Object.fromEntries(SHOWN.map(id => [id, $(id).checked]));
     picture.draw(camera, shown, top);
-    overlay.draw(camera, scene, state, hand?.particle ?? near, chosen);
+    overlay.draw(camera, scene, state, hand.particle ?? hand.near, chosen);
     way.draw();
     rate.draw();
   }
   requestAnimationFrame(draw);
 }
 
-// The foremost particle near a point of the screen.
-function find(x, y) {
-  const matrix = camera.matrix(), { clientWidth: w, clientHeight: h } = $("overlay");
-  let best = null, depth = Infinity;
-  for (let p = 0; state && p < scene.particles; p++) {
-    const [px, py, pz] = project(matrix, state.positions.subarray(3 * p, 3 * p + 3), w, h);
-    if (pz > 0 && pz < depth && Math.hypot(px - x, py - y) < REACH) [best, depth] = [p, pz];
-  }
-  return best;
-}
-
-// The hand is tied to its particle by a spring.
-function pull() {
-  if (performance.now() - hand.sent < SEND) return;
-  const { particle, x, y } = hand, { clientWidth: w, clientHeight: h } = $("overlay");
-  const place = [...state.positions.subarray(3 * particle, 3 * particle + 3)];
-  const [px, py, depth] = project(camera.matrix(), place, w, h);
-  const { right, up } = camera.axes(), scale = camera.perPixel(depth, h) * scene.pull_limit / (HAND * scene.size);
-  const force = right.map((r, k) => scale * ((x - px) * r - (y - py) * up[k]));
-  if (!force.every(Number.isFinite)) return;
-  hand.sent = performance.now();
-  tell({ do: "pull", particle, force });
-}
-
-// The ball moves along the screen, at the depth at which it was laid on the object.
-function touch() {
-  if (performance.now() - hand.sent < SEND) return;
-  const { x, y, ball } = hand, { clientWidth: w, clientHeight: h } = $("overlay");
-  const [px, py, depth] = project(camera.matrix(), ball, w, h), { right, up } = camera.axes();
-  const scale = camera.perPixel(depth, h), center = ball.map((c, k) => c + scale * ((x - px) * right[k] - (y - py) * up[k]));
-  if (!center.every(Number.isFinite)) return;
-  hand.sent = performance.now();
-  tell({ do: "touch", center, radius: BALL * scene.size });
-}
-
 function listen() {
-  const canvas = $("overlay");
-  const place = event => { const r = canvas.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top]; };
-  canvas.oncontextmenu = event => event.preventDefault();
-  canvas.onpointerdown = event => {
-    const [x, y] = place(event), move = event.button !== 0 || event.shiftKey;
-    const particle = move ? null : find(x, y);
-    canvas.setPointerCapture(event.pointerId);
-    hand = { x, y, move, sent: 0 };
-    if (particle !== null && event.ctrlKey) {
-      // Just in front of the object.
-      const { back } = camera.axes(), away = BALL * scene.size;
-      hand.ball = [...state.positions.subarray(3 * particle, 3 * particle + 3)].map((c, k) => c + away * back[k]);
-    } else if (particle !== null) {
-      chosen = hand.particle = particle;
-      way.clear();
-      canvas.classList.add("pulling");
-    }
-  };
-  canvas.onpointermove = event => {
-    const [x, y] = place(event);
-    if (!hand) {
-      near = find(x, y);
-      canvas.classList.toggle("near", near !== null);
-      return;
-    }
-    if (hand.particle === undefined && !hand.ball) {
-      hand.move ? camera.move(x - hand.x, y - hand.y, canvas.clientHeight) : camera.turn(x - hand.x, y - hand.y);
-    }
-    [hand.x, hand.y] = [x, y];
-  };
-  canvas.onpointerup = canvas.onpointercancel = () => {
-    if (hand?.particle !== undefined || hand?.ball) tell({ do: "release" });
-    hand = null;
-    canvas.classList.remove("pulling");
-  };
-  canvas.addEventListener("wheel", event => {
-    event.preventDefault();
-    if (hand?.ball) {
-      // Into the object, or out of it.
-      const { back } = camera.axes(), deeper = -Math.sign(event.deltaY) * 0.2 * BALL * scene.size;
-      hand.ball = hand.ball.map((c, k) => c + deeper * back[k]);
-      return;
-    }
-    camera.zoom(Math.exp(event.deltaY * 0.001));
-  }, { passive: false });
-
   for (const kind of ["pointerdown", "pointermove", "pointerup", "wheel", "click", "change", "keydown", "resize"]) {
     addEventListener(kind, () => { stale = true; });
   }
-  const fit = () => { if (state) camera.fit(...bounds(state.positions)); };
+  hand = new Hand($("overlay"), camera, tell, () => ({ scene, state }), particle => { chosen = particle; way.clear(); });
   const actions = {
     play: () => tell({ do: state?.running ? "pause" : "play" }),
     step: event => tell({ do: "step", steps: event.shiftKey ? 100 : 1 }),
@@ -234,6 +191,14 @@ function listen() {
   for (const id of ["scene", "engine", "profile"]) $(id).onchange = open;
   $("speed").onchange = () => tell({ do: "speed", speed: $("speed").value === "" ? null : Number($("speed").value) });
   $("color").onchange = () => { top = 0; tell({ do: "color", by: $("color").value }); };
+  // On narrow screens the panel is folded up, on wide ones always there.
+  $("more").onclick = () => $("more").setAttribute("aria-expanded", document.body.classList.toggle("open"));
+  for (const button of document.querySelectorAll("#finger button")) {
+    button.onclick = () => {
+      hand.finger = button.value;
+      for (const other of document.querySelectorAll("#finger button")) other.setAttribute("aria-pressed", other === button);
+    };
+  }
   addEventListener("keydown", event => {
     const id = { " ": "play", s: "step", r: "reset", f: "fit" }[event.key.toLowerCase()];
     const typing = event.target.matches("select, input") || event.key === " " && event.target.matches("button");
@@ -254,4 +219,7 @@ try {
 }
 
 // For tests, and for the curious at the console.
-window.nendo = { get scene() { return scene; }, get state() { return state; }, camera, project };
+window.nendo = {
+  get scene() { return scene; }, get state() { return state; }, get drawn() { return picture.drawn; },
+  camera, project,
+};

@@ -41,6 +41,7 @@ export class Overlay {
     if (chosen !== null) ring(chosen, 6, "#3d2b1f");
     if (near !== null) ring(near, 8, PULL);
     const { pull, touch } = state;
+    const felt = feltByHand(state);
     if (touch) {
       const [px, py, depth] = place(touch.slice(0, 3));
       if (depth > 0) {
@@ -51,6 +52,10 @@ export class Overlay {
         c.strokeStyle = ANSWER;
         c.lineWidth = 2;
         c.stroke();
+        const size = Math.hypot(...felt), share = Math.max(0.25, Math.min(2, size / scene.pull_limit));
+        const middle = touch.slice(0, 3), end = middle.map((v, k) => v + HAND * scene.size * share * felt[k] / size);
+        if (size > 0) arrow(c, [px, py], place(end), `${short(size)} N`, ANSWER);
+        else text(c, "0 N", px, py + 4, ANSWER);
       }
     }
     if (pull) {
@@ -64,6 +69,11 @@ export class Overlay {
       }
     }
   }
+}
+
+// What the object presses on the hand's ball with, in newtons, while one is there.
+export function feltByHand({ touch, forces }) {
+  return touch && (forces.findLast(([name]) => name === "hand")?.[1] ?? [0, 0, 0]);
 }
 
 function text(c, words, x, y, color) {
@@ -86,5 +96,5 @@ function arrow(c, [x0, y0], [x1, y1], words, color) {
   c.moveTo(x1 + head * 0.6 * Math.cos(angle), y1 + head * 0.6 * Math.sin(angle));
   for (const side of [2.6, -2.6]) c.lineTo(x1 + head * Math.cos(angle + side), y1 + head * Math.sin(angle + side));
   c.fill();
-  text(c, words, x1 + 24 * Math.cos(angle), y1 + 20 * Math.sin(angle) + 4, color);
+  text(c, words, x1 + 46 * Math.cos(angle), y1 + 20 * Math.sin(angle) + 4, color);
 }

@@ -1,6 +1,8 @@
 // The object in WebGL2. Positions and normals live in textures, which surface, edges and particles all read:
 // each needs only the numbers of its particles.
 
+import { SOLID, Solids } from "./solids.js";
+
 const FETCH = `#version 300 es
 precision highp float;
 uniform highp sampler2D places; // position, and the number to colour by
@@ -26,13 +28,15 @@ void main() {
 precision highp float;
 in vec3 normal; in vec3 place; in vec3 color;
 uniform vec3 eye;
+uniform bool smooth_look;
 out vec4 pixel;
 void main() {
   // Half the facet's own normal, half a smooth one: corners stay corners, and nothing seen faces away.
   vec3 look = normalize(eye - place), flat_ = normalize(cross(dFdx(place), dFdy(place))), smooth_ = normalize(normal);
   if (dot(flat_, look) < 0.) flat_ = -flat_;
   if (dot(flat_, smooth_) < 0.) smooth_ = -smooth_;
-  vec3 n = normalize(flat_ + .8 * smooth_);
+  // Or, where it is to look smooth, the smooth one alone but at sharp sides of the object.
+  vec3 n = normalize(smooth_look ? mix(flat_, smooth_, smoothstep(.55, .9, dot(flat_, smooth_))) : flat_ + .8 * smooth_);
   vec3 light = normalize(look + vec3(.3, -.2, 1.2));
   float sky = .5 + .5 * n.z;
   float shine = pow(max(dot(n, normalize(light + look)), 0.), 32.);
@@ -60,19 +64,28 @@ precision highp float;
 in vec4 color; out vec4 pixel;
 void main() { pixel = color; }`];
 const POINTS = [FETCH + `
-uniform float width;
+in uint particle;
+uniform float width; uniform bool pinned;
 out vec3 color;
 void main() {
-  vec4 p = at(places, uint(gl_VertexID));
-  color = tint(p.w);
+  vec4 p = at(places, particle);
+  color = pinned ? vec3(.13, .12, .14) : tint(p.w);
   gl_Position = camera * vec4(p.xyz, 1.);
   gl_Position.z -= 4e-4 * gl_Position.w;
   gl_PointSize = width;
 }`, `#version 300 es
 precision highp float;
+uniform bool pinned;
 in vec3 color; out vec4 pixel;
 void main() {
   vec2 q = 2. * gl_PointCoord - 1.;
+  if (pinned) {
+    // What is held is a diamond.
+    float d = abs(q.x) + abs(q.y);
+    if (d > 1.) discard;
+    pixel = vec4(d > .6 ? vec3(1.) : color, 1.);
+    return;
+  }
   float r = dot(q, q);
   if (r > 1.) discard;
   float lit = .75 + .35 * (sqrt(1. - r) - .4 * q.y - .4);
@@ -86,7 +99,9 @@ export class Picture {
     if (!gl) throw new Error("this browser has no WebGL2");
     this.canvas = canvas;
     this.gl = gl;
+    this.drawn = []; // names of what is to be seen
     [this.surface, this.lines, this.points] = [SURFACE, LINES, POINTS].map(code => this.program(...code));
+    this.solids = new Solids(gl, this.program(...SOLID));
     this.textures = [0, 1].map(unit => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
@@ -108,6 +123,7 @@ export class Picture {
     }
     gl.bindAttribLocation(program, 0, "particle");
     gl.bindAttribLocation(program, 0, "ends");
+    gl.bindAttribLocation(program, 0, "corner");
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
     const uniforms = new Map();
@@ -126,15 +142,16 @@ export class Picture {
     return { array, buffer, count: data.length / size };
   }
 
-  // Another scene: positions at rest, edges, triangles, and lines of a floor.
+  // Another scene: positions at rest, edges, triangles, boundaries, and lines of a floor where there is none.
   load(scene) {
     const gl = this.gl;
-    for (const old of [this.faces, this.outline, this.bonds, this.floor]) {
+    for (const old of [this.faces, this.outline, this.bonds, this.floor, this.all, this.held]) {
       if (old) { gl.deleteVertexArray(old.array); gl.deleteBuffer(old.buffer); }
     }
     this.count = scene.particles;
     this.triangles = scene.triangles;
-    this.grid = floor(scene);
+    this.solids.load(scene.solids);
+    this.grid = scene.solids.some(solid => solid.plane) ? new Float32Array() : floor(scene);
     const rows = Math.ceil((this.count + this.grid.length / 3) / WIDTH);
     this.places = new Float32Array(4 * WIDTH * rows);
     this.normals = new Float32Array(4 * WIDTH * rows);
@@ -144,11 +161,14 @@ export class Picture {
     this.outline = this.indices(sides(scene.triangles), 2, 1);
     this.bonds = this.indices(scene.edges, 2, 1);
     this.floor = this.indices(Uint32Array.from({ length: this.grid.length / 3 }, (_, k) => this.count + k), 2, 1);
-    this.set(scene.rest, new Float32Array(this.count));
+    this.all = this.indices(Uint32Array.from({ length: this.count }, (_, k) => k), 1, 0);
+    this.held = this.indices(Uint32Array.from(scene.held), 1, 0);
+    this.set(scene.rest, new Float32Array(this.count), []);
   }
 
   // Another state.
-  set(positions, colors) {
+  set(positions, colors, poses) {
+    this.solids.poses = poses;
     const { gl, places, normals, triangles } = this;
     for (let p = 0; p < this.count; p++) {
       places[4 * p] = positions[3 * p];
@@ -197,22 +217,36 @@ export class Picture {
     gl.depthMask(false);
     lines(this.floor, 0.6, [0.55, 0.45, 0.35, 0.28], false);
     gl.depthMask(true);
+    this.drawn = [];
+    const solids = planes => { if (show.around) this.drawn.push(...this.solids.draw(planes, matrix, camera.axes().eye)); };
+    solids(true);
     const surface = show.surface && this.faces.count > 0;
     if (surface) {
-      gl.uniform3fv(use(this.surface)("eye"), camera.axes().eye);
+      this.drawn.push("surface");
+      const at = use(this.surface);
+      gl.uniform3fv(at("eye"), camera.axes().eye);
+      gl.uniform1i(at("smooth_look"), show.smooth);
       gl.bindVertexArray(this.faces.array);
       gl.drawArrays(gl.TRIANGLES, 0, this.faces.count);
     }
     if (show.edges) {
       use(this.lines);
+      this.drawn.push("edges");
       if (surface) lines(this.outline, 0.7, [0.2, 0.12, 0.06, 0.38], false);
       else lines(this.bonds, this.bonds.count < 100 ? 2.5 : 0.9, [0, 0, 0, 1], true);
     }
-    if (show.particles || !surface && !show.edges) {
-      gl.uniform1f(use(this.points)("width"), dense * (this.count < 100 ? 14 : 8));
-      gl.bindVertexArray(null);
-      gl.drawArrays(gl.POINTS, 0, this.count);
-    }
+    const points = (what, name, width) => {
+      const at = use(this.points);
+      this.drawn.push(name);
+      gl.uniform1i(at("pinned"), name === "pins");
+      gl.uniform1f(at("width"), dense * width);
+      gl.bindVertexArray(what.array);
+      gl.drawArrays(gl.POINTS, 0, what.count);
+    };
+    if (show.particles || !surface && !show.edges) points(this.all, "particles", this.count < 100 ? 14 : 8);
+    if (show.around && this.held.count > 0) points(this.held, "pins", this.count < 100 ? 16 : this.count < 5000 ? 10 : 6);
+    // Last: one looks through them.
+    solids(false);
   }
 }
 

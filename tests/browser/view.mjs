@@ -14,6 +14,8 @@ const WAIT = { timeout: 60_000, polling: 50 };
 async function serve(...args) {
   const child = spawn(nendo, ["view", "--json", "--quiet", ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise(done => child.once("exit", done));
+  // A failed check must not leave it behind.
+  process.once("exit", () => child.kill("SIGKILL"));
   const first = new Promise(done => createInterface({ input: child.stdout }).once("line", done));
   const line = await Promise.race([first, ended.then(code => assert.fail(`nendo view ended with ${code}`))]);
   return {
@@ -48,8 +50,8 @@ const compare = (...shots) => judge.evaluate(async shots => {
   return { drawn: drawn / (a.length / 4), changed: changed / (a.length / 4) };
 }, shots);
 
-async function visit(url) {
-  const page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+async function visit(url, device = { viewport: { width: 1100, height: 700 } }) {
+  const page = await browser.newPage(device);
   const wrong = [];
   page.on("console", message => ["error", "warning"].includes(message.type()) && wrong.push(message.text()));
   page.on("pageerror", error => wrong.push(String(error)));
@@ -69,6 +71,8 @@ const place = (page, particle) => page.evaluate(p => {
   return [x + box.left, y + box.top];
 }, particle);
 const where = (page, particle) => page.evaluate(p => [...window.nendo.state.positions.subarray(3 * p, 3 * p + 3)], particle);
+// The number of a text such as "1,234 N" or "12k N".
+const number = words => parseFloat(words.replaceAll(",", "")) * (/k/.test(words) ? 1000 : 1);
 const rewind = async ({ page, until }) => {
   if (await page.evaluate(() => window.nendo.state.running)) await page.click("#play");
   await until(() => !window.nendo.state.running);
@@ -140,20 +144,40 @@ async function is_touched() {
   const alone = await run();
   await rewind(view);
   const [x, y] = await place(page, middle);
-  await page.keyboard.down("Control");
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  await page.mouse.move(x, y + 60, { steps: 4 });
-  await until(() => window.nendo.state.touch);
-  await page.waitForTimeout(1000); // several messages: the ball is told to be where the mouse is
-  await page.keyboard.up("Control");
+  const lay = async () => {
+    await page.keyboard.down("Control");
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x, y + 60, { steps: 4 });
+    await until(() => window.nendo.state.touch);
+    await page.waitForTimeout(500); // several messages: the ball is told to be where the mouse is
+    await page.keyboard.up("Control");
+  };
+  await lay();
   const touched = await run();
+  await page.mouse.up();
+  await until(() => !window.nendo.state.touch);
+  assert.equal(await page.textContent("#touch"), "–", "nothing is felt any more");
+
+  // Step by step until the object is felt: the number on the page is what the engine says.
+  await rewind(view);
+  await lay();
+  let words, force;
+  for (let step = 1; step <= 100 && !force; step++) {
+    await page.keyboard.press("s");
+    await until(step => window.nendo.state.step === step, step);
+    [words, force] = await page.evaluate(() => [
+      document.getElementById("touch").textContent, window.nendo.state.forces.findLast(([name]) => name === "hand")?.[1],
+    ]);
+  }
+  const newtons = Math.hypot(...force);
+  assert.ok(newtons > 0 && Math.abs(number(words) / newtons - 1) < 0.01, `the hand's force is shown: ${words}, ${force}`);
   await shot("touched");
   await page.mouse.up();
   await until(() => !window.nendo.state.touch);
   const pushed = Math.hypot(...touched.map((v, k) => v - alone[k]));
   assert.ok(pushed > 0.01, `touched, it is elsewhere: ${alone} ${touched}`);
-  console.log(`touched: the middle of the top is ${pushed.toExponential(2)} m aside after 300 steps`);
+  console.log(`touched: ${words} felt; the middle of the top is ${pushed.toExponential(2)} m aside after 300 steps`);
   await view.end();
   await server.end();
 }
@@ -176,9 +200,18 @@ async function shows_everything_else() {
   const found = await compare(pressed, released);
   assert.ok(found.drawn > 0.1 && found.changed > 0.01, JSON.stringify(found));
 
-  // Turning, moving and zooming change the picture, not the state.
+  // What is pinned is seen.
   await page.click("#play");
   await until(() => !window.nendo.state.running);
+  assert.ok(await page.evaluate(() => window.nendo.drawn.includes("pins") && window.nendo.scene.held.length > 0));
+  const pinned = await shot();
+  await page.click("#around");
+  await until(() => !window.nendo.drawn.includes("pins"));
+  const pins = (await compare(pinned, await shot())).changed;
+  assert.ok(pins > 5e-4, `pins are seen: ${pins}`);
+  await page.click("#around");
+
+  // Turning, moving and zooming change the picture, not the state.
   const still = await shot(), step = await page.evaluate(() => window.nendo.state.step);
   for (const [button, keys] of [["left", 60], ["right", 40]]) {
     await page.mouse.move(60, 120);
@@ -191,7 +224,7 @@ async function shows_everything_else() {
   assert.equal(await page.evaluate(() => window.nendo.state.step), step);
 
   // Every choice there is.
-  for (const id of ["surface", "edges", "particles", "follow"]) await page.click(`#${id}`);
+  for (const id of ["surface", "smooth", "edges", "particles", "around", "follow"]) await page.click(`#${id}`);
   await page.selectOption("#engine", "f64");
   await until(() => window.nendo.scene.engine === "f64" && !window.nendo.state.busy);
   await page.selectOption("#engine", "model");
@@ -210,9 +243,120 @@ async function shows_everything_else() {
   await server.end();
 }
 
+// Boundaries are drawn where the engine has them, forces on them shown, and what flew away does not count.
+async function shows_what_is_around() {
+  const server = await serve("scenes/x2-roller.toml");
+  const view = await visit(server.url), { page, until, shot } = view;
+  await rewind(view);
+  const drawn = () => page.evaluate(() => window.nendo.drawn);
+  await until(() => window.nendo.drawn.includes("roller"));
+  assert.deepEqual(await drawn(), ["plane", "surface", "roller"]);
+  await page.click("#fit");
+  const before = await shot();
+  await page.click("#around");
+  await until(() => !window.nendo.drawn.includes("roller"));
+  const { changed } = await compare(before, await shot());
+  assert.ok(changed > 0.1, `roller and belt are seen: ${changed}`);
+  await page.click("#around");
+  await page.click("#edges");
+  await until(() => window.nendo.drawn.includes("edges"));
+  await page.click("#edges");
+
+  // The dough has fallen on its belt: it presses downwards, and the number is shown.
+  await page.evaluate(() => document.activeElement.blur());
+  for (let k = 0; k < 10; k++) await page.keyboard.press("Shift+S");
+  await until(() => window.nendo.state.step === 1000);
+  const [words, force] = await page.evaluate(() => [document.querySelector("#forces dd").textContent, window.nendo.state.forces[0]]);
+  assert.ok(force[0] === "plane" && force[1][2] < 0, JSON.stringify(force));
+  assert.ok(Math.abs(number(words) / Math.hypot(...force[1]) - 1) < 0.01, `${words}: ${force}`);
+
+  // Fitted, then one particle far away: fitted again, the eye stays where it was.
+  await page.click("#fit");
+  const eye = () => page.evaluate(() => [...window.nendo.camera.target, window.nendo.camera.distance]);
+  const near = await eye();
+  await page.evaluate(() => { window.nendo.state.positions[3 * 100 + 2] = 1e6; });
+  await page.click("#fit");
+  const away = (await eye()).map((v, k) => Math.abs(v - near[k]) / near[3]);
+  assert.ok(Math.max(...away) < 0.05, `one particle that flew away moved the eye: ${near} ${away}`);
+  // All of it shifted does move it.
+  await page.evaluate(() => { window.nendo.state.positions.forEach((v, k, all) => { all[k] = v + 1; }); });
+  await page.click("#fit");
+  assert.ok((await eye())[0] > near[0] + 0.5);
+
+  await page.click("#reset");
+  await until(() => window.nendo.state.step === 0 && !window.nendo.state.busy);
+  await page.click("#fit");
+  await page.selectOption("#speed", "");
+  await page.click("#play");
+  await until(() => window.nendo.state.time > 1.2);
+  await page.click("#play");
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${folder}/desktop.png` });
+  console.log(`around: ${(100 * changed).toFixed(0)} % of the picture is roller and belt; ${words} on the belt`);
+  await view.end();
+  await server.end();
+}
+
+// A phone: the object has most of the screen, the panel unfolds, fingers turn, zoom, pull and touch.
+async function fits_a_phone() {
+  const server = await serve("scenes/x3-interactive.toml");
+  const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+  const view = await visit(server.url, phone), { page, until } = view;
+  const layout = () => page.evaluate(() => ({
+    wide: document.documentElement.scrollWidth, view: document.getElementById("view").clientHeight,
+    time: document.getElementById("time").offsetHeight, play: document.getElementById("play").getBoundingClientRect().bottom,
+  }));
+  const folded = await layout();
+  assert.ok(folded.wide <= 390 && folded.view > 0.75 * 844 && folded.time === 0 && folded.play <= 844, JSON.stringify(folded));
+  await page.screenshot({ path: `${folder}/phone.png` });
+  await page.tap("#more");
+  const open = await layout();
+  assert.ok(open.wide <= 390 && open.view > 0.3 * 844 && open.time > 0, JSON.stringify(open));
+  await page.screenshot({ path: `${folder}/phone-panel.png` });
+  await page.tap("#more");
+
+  const devtools = await page.context().newCDPSession(page);
+  const touch = (type, ...points) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const camera = () => page.evaluate(() => ({ ...window.nendo.camera }));
+  const [x, y] = await place(page, await page.evaluate(() => window.nendo.scene.particles - 1));
+  const first = await camera();
+  await touch("touchStart", [x, y]);
+  await touch("touchMove", [x + 40, y]);
+  await touch("touchEnd");
+  const turned = await camera();
+  assert.ok(Math.abs(turned.around - first.around) > 0.1 && turned.distance === first.distance, "one finger turns");
+  await touch("touchStart", [150, 300]);
+  await touch("touchStart", [150, 300], [250, 300]);
+  await touch("touchMove", [100, 300], [300, 300]);
+  await touch("touchEnd");
+  const zoomed = await camera();
+  assert.ok(zoomed.around === turned.around, "two fingers do not turn");
+  assert.ok(Math.abs(zoomed.distance / turned.distance - 0.5) < 0.05, `twice as far apart, twice as large: ${zoomed.distance} ${turned.distance}`);
+  assert.equal(await page.evaluate(() => window.nendo.state.pull), null, "nor pulls");
+
+  const corner = await page.evaluate(() => window.nendo.scene.particles - 1);
+  await page.tap("#fit");
+  for (const [mode, seen] of [["pull", () => window.nendo.state.pull], ["touch", () => window.nendo.state.touch]]) {
+    await page.tap(`#finger button[value=${mode}]`);
+    const [x, y] = await place(page, corner);
+    await touch("touchStart", [x, y]);
+    await touch("touchMove", [x - 20, y + 40]);
+    await until(seen);
+    await page.screenshot({ path: `${folder}/phone-${mode}.png` });
+    await touch("touchEnd");
+    await until(mode === "pull" ? () => !window.nendo.state.pull : () => !window.nendo.state.touch);
+  }
+  console.log(`phone: ${folded.view} of 844 pixels for the object, ${open.view} with the panel`);
+  await view.end();
+  await server.end();
+}
+
 try {
+  if (process.argv[4]) { await eval(process.argv[4]); process.exit(); }
   await moves_and_is_pulled("model");
   await is_touched();
+  await shows_what_is_around();
+  await fits_a_phone();
   await shows_everything_else();
   await moves_and_is_pulled("rtl", "--engine", "rtl");
 } finally {

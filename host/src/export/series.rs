@@ -4,7 +4,11 @@
 //! leaves all of it but the last moments.
 
 use super::{history::History, measures::MeasureSeries, vtu};
-use crate::{output::write_whole, sample::Sample};
+use crate::{
+    around::{self, Solid},
+    output::write_whole,
+    sample::Sample,
+};
 use nendo_model::scene::{
     Scene,
     measure::{Measuring, Moment},
@@ -62,6 +66,8 @@ impl Plan {
 #[derive(Debug)]
 pub struct Series<'a> {
     scene: &'a Scene,
+    /// What stands around the object.
+    solids: Vec<Solid>,
     /// Where files go, if anywhere.
     folder: Option<PathBuf>,
     watch: Vec<u32>,
@@ -92,6 +98,7 @@ pub const STATE: &str = "state.nendo";
 /// What a run leaves in its folder, but for frames.
 const LEFT: [&str; 13] = [
     "frames.pvd",
+    "edges.pvd",
     "around.pvd",
     "watch.csv",
     "forces.csv",
@@ -140,6 +147,7 @@ impl<'a> Series<'a> {
         watched.push('\n');
         Self {
             scene,
+            solids: around::boundaries(scene),
             folder: folder.map(Path::to_owned),
             watch: plan.watch.clone(),
             marks: plan.marks(steps),
@@ -232,7 +240,15 @@ impl<'a> Series<'a> {
         let Some(folder) = &self.folder else { return Ok(false) };
         if due.is_some_and(|mark| mark.frame) {
             let name = frame_name(self.frames.len());
-            write_whole(&folder.join(&name), vtu::vtu(self.scene, &sample.positions).as_bytes())?;
+            let write = |name: &str, text: String| write_whole(&folder.join(name), text.as_bytes());
+            if vtu::has_edges_apart(self.scene) {
+                write(&beside(&name, "edges"), vtu::edges(self.scene, sample))?;
+            }
+            if !self.solids.is_empty() {
+                write(&beside(&name, "around"), vtu::around(&self.solids, sample.time))?;
+            }
+            // Last: a frame that is there has all that belongs to it.
+            write(&name, vtu::object(self.scene, sample))?;
             self.frames.push((sample.time, name));
         }
         let keeps = self.kept.elapsed() > KEEP.max(20 * self.keeping);
@@ -251,7 +267,14 @@ impl<'a> Series<'a> {
             write_whole(&folder.join(name), text.as_bytes())
         };
         if self.marks.iter().any(|mark| mark.frame) {
-            write("frames.pvd", &vtu::pvd(&self.frames))?;
+            let frames = || self.frames.iter().map(|(time, name)| (*time, name.as_str()));
+            write("frames.pvd", &vtu::pvd(frames()))?;
+            let others = [("edges", vtu::has_edges_apart(self.scene)), ("around", !self.solids.is_empty())];
+            for (part, _) in others.into_iter().filter(|(_, there)| *there) {
+                let names: Vec<_> = frames().map(|(time, name)| (time, beside(name, part))).collect();
+                let list = vtu::pvd(names.iter().map(|(time, name)| (*time, name.as_str())));
+                write(&format!("{part}.pvd"), &list)?;
+            }
         }
         if !self.watch.is_empty() {
             write("watch.csv", &self.watched)?;
@@ -280,6 +303,11 @@ fn frames_of(list: &str) -> Vec<(f64, String)> {
 
 fn frame_name(number: usize) -> String {
     format!("frames/{number:05}.vtu")
+}
+
+/// The file of another part of a frame: the object's edges, the boundaries around it.
+fn beside(frame: &str, part: &str) -> String {
+    frame.replace(".vtu", &format!("-{part}.vtu"))
 }
 
 #[cfg(test)]
@@ -328,7 +356,7 @@ mod tests {
         }
         while let Some(step) = series.due().filter(|&step| step <= until) {
             engine.advance(step - engine.step()).unwrap();
-            series.take(&sampler.take(engine.as_mut(), false).unwrap()).unwrap();
+            series.take(&sampler.take(engine.as_mut(), series.wants_all()).unwrap()).unwrap();
         }
         series.keep().unwrap();
         engine.save().unwrap()
@@ -346,9 +374,11 @@ mod tests {
         run(parts.path(), &plan, 12, 12, Some(&state));
         for name in [
             "frames.pvd",
+            "edges.pvd",
             "watch.csv",
             "forces.csv",
             "frames/00000.vtu",
+            "frames/00003-edges.vtu",
             "frames/00002.vtu",
             "frames/00003.vtu",
         ] {
@@ -375,7 +405,10 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(names(""), ["forces.csv", "frames", "frames.pvd", "notes.txt"]);
-        assert_eq!(names("frames"), ["00000.vtu", "00001.vtu", "notes.txt"]);
+        assert_eq!(names(""), ["edges.pvd", "forces.csv", "frames", "frames.pvd", "notes.txt"]);
+        assert_eq!(
+            names("frames"),
+            ["00000-edges.vtu", "00000.vtu", "00001-edges.vtu", "00001.vtu", "notes.txt"]
+        );
     }
 }

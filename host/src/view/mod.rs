@@ -11,6 +11,6 @@ mod server;
 mod session;
 mod stage;
 
-pub use protocol::{Color, Command, FrameHeader, MAX_MESSAGE, Message, Pull, SceneHeader};
+pub use protocol::{Color, Command, FrameHeader, MAX_MESSAGE, Message, Pull, SceneHeader, SolidHeader};
 pub use server::{MAX_CLIENTS, MAX_RATE, Server};
 pub use session::{Frame, Session, Start};

@@ -8,9 +8,13 @@
 //! ```
 //!
 //! A `scene` comes first and whenever another engine was opened: positions at rest (3 f32 each), edges (2 u32
-//! each), triangles (3 u32 each). Then `frame`s: positions (3 f32 each), a number to colour by (f32 each).
+//! each), triangles (3 u32 each), and for each boundary its corners (3 f32 each), triangles (3 u32 each) and lines
+//! (2 u32 each). Then `frame`s: positions (3 f32 each), a number to colour by (f32 each).
 
-use crate::engine::{EngineKind, choice::EngineChoice};
+use crate::{
+    around::Solid,
+    engine::{EngineKind, choice::EngineChoice},
+};
 use axum::body::Bytes;
 use nendo_model::{contract::numbers::Profile, mesh::Vec3};
 use serde::{Deserialize, Serialize};
@@ -143,6 +147,36 @@ pub struct SceneHeader<'a> {
     pub held: Vec<u32>,
     /// Names of materials where there are several, each with a particle to write it at.
     pub labels: Vec<(&'a str, u32)>,
+    /// Boundaries, whose arrays follow, too.
+    pub solids: Vec<SolidHeader<'a>>,
+}
+
+/// A boundary to draw: its surface relative to a place that frames tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct SolidHeader<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is seen from one side only.
+    pub plane: bool,
+    /// Sizes of its arrays.
+    pub corners: usize,
+    /// Sizes of its arrays.
+    pub triangles: usize,
+    /// Sizes of its arrays.
+    pub lines: usize,
+}
+
+impl<'a> SolidHeader<'a> {
+    /// Of this boundary.
+    pub fn of(solid: &'a Solid) -> Self {
+        Self {
+            name: &solid.name,
+            plane: solid.is_plane,
+            corners: solid.corners.len(),
+            triangles: solid.triangles.len(),
+            lines: solid.lines.len(),
+        }
+    }
 }
 
 /// A pull as it is.
@@ -179,6 +213,13 @@ pub struct FrameHeader<'a> {
     pub touch: Option<[f64; 4]>,
     /// Who is pulled.
     pub pull: Option<Pull>,
+    /// Where boundaries are: from corners to places, a turn (quaternion x, y, z, w) and a shift in metres.
+    pub poses: Vec<[f64; 7]>,
+    /// What the object presses on everything with that holds or bounds it, and on a hand that touches: names and newtons.
+    /// Empty on engines behind a bus, where asking takes longer than a frame.
+    pub forces: Vec<(String, [f64; 3])>,
+    /// Why the state may mean nothing: elements inside out, lost volume, particles behind boundaries.
+    pub warnings: &'a [String],
     /// What is being waited for.
     pub busy: Option<&'a str>,
     /// What went wrong.
@@ -216,6 +257,12 @@ impl Message {
     pub fn indices<const N: usize>(mut self, items: &[[u32; N]]) -> Self {
         self.0.extend(items.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
         self
+    }
+
+    /// Adds surfaces of boundaries.
+    pub fn solids(self, solids: &[Solid]) -> Self {
+        let add = |m: Self, s: &Solid| m.points(&s.corners).indices(&s.triangles).indices(&s.lines);
+        solids.iter().fold(self, add)
     }
 
     /// The message.

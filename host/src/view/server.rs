@@ -39,12 +39,14 @@ pub const MAX_RATE: u32 = 240;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The page's parts: path, type, content.
-const PARTS: [(&str, &str, &str); 6] = [
+const PARTS: [(&str, &str, &str); 8] = [
     ("/style.css", "text/css", include_str!("../../view-page/style.css")),
     ("/main.js", "text/javascript", include_str!("../../view-page/main.js")),
     ("/camera.js", "text/javascript", include_str!("../../view-page/camera.js")),
+    ("/hand.js", "text/javascript", include_str!("../../view-page/hand.js")),
     ("/picture.js", "text/javascript", include_str!("../../view-page/picture.js")),
     ("/overlay.js", "text/javascript", include_str!("../../view-page/overlay.js")),
+    ("/solids.js", "text/javascript", include_str!("../../view-page/solids.js")),
     ("/plot.js", "text/javascript", include_str!("../../view-page/plot.js")),
 ];
 const PAGE: &str = include_str!("../../view-page/index.html");

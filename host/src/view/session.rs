@@ -4,12 +4,15 @@
 //! and none at all while nobody watches.
 
 use super::{
-    protocol::{Color, Command, FrameHeader, Message, SceneHeader},
+    protocol::{Color, Command, FrameHeader, Message, SceneHeader, SolidHeader},
     stage::{self, Stage, View},
 };
-use crate::engine::{
-    EngineKind, EngineOptions, OpenError,
-    choice::{EngineChoice, NoEngine, Taken, first_able},
+use crate::{
+    around,
+    engine::{
+        EngineKind, EngineOptions, OpenError,
+        choice::{EngineChoice, NoEngine, Taken, first_able},
+    },
 };
 use anyhow::Context;
 use axum::body::Bytes;
@@ -403,6 +406,7 @@ impl Player {
     fn announce(&mut self) {
         self.error = None;
         let scene = &self.scene;
+        let solids = around::boundaries(scene);
         let message = Message::new(
             &SceneHeader {
                 kind: "scene",
@@ -423,6 +427,7 @@ impl Player {
                 pull_limit: stage::pull_limit(scene),
                 held: (0..scene.mass.len() as u32).filter(|&p| !scene.is_free(p as usize)).collect(),
                 labels: stage::labels(scene),
+                solids: solids.iter().map(SolidHeader::of).collect(),
             },
             0,
         );
@@ -430,7 +435,7 @@ impl Player {
             Ok(message) => {
                 let mesh = &scene.mesh;
                 let message = message.points(&mesh.particles).indices(&mesh.edges).indices(&mesh.triangles);
-                self.latest.scene = message.bytes();
+                self.latest.scene = message.solids(&solids).bytes();
                 self.latest.opened += 1;
             }
             Err(error) => self.error = Some(error.to_string()),
@@ -454,15 +459,9 @@ impl Player {
     }
 
     fn frame(&mut self) -> anyhow::Result<Bytes> {
-        let still = |scene: &Scene| View {
-            positions: scene.mesh.particles.clone(),
-            colors: vec![0.0; scene.mesh.particles.len()],
-            mean_error: None,
-            pull: None,
-        };
         let view = match &mut self.stage {
             Some(stage) => stage.view(self.color)?,
-            None => still(&self.scene),
+            None => View::still(&self.scene),
         };
         let header = FrameHeader {
             kind: "frame",
@@ -475,6 +474,9 @@ impl Player {
             mean_error: view.mean_error,
             touch: self.stage.as_ref().and_then(Stage::hand),
             pull: view.pull,
+            poses: view.poses,
+            forces: view.forces,
+            warnings: self.stage.as_ref().map_or(&[], Stage::warnings),
             busy: self.busy.as_deref(),
             error: self.error.as_deref(),
         };

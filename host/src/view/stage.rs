@@ -1,14 +1,21 @@
 //! A scene on an engine, with what a viewer adds to it: somebody's pull, the reference beside it, colours.
 
 use super::protocol::{Color, Pull};
-use crate::engine::{self, Engine, EngineOptions, OpenError};
+use crate::{
+    around::{self, Solid},
+    engine::{self, Engine, EngineKind, EngineOptions, OpenError},
+};
 use nendo_model::{
     contract::scaling::Expectation,
     engine::reference::{Integrator, PlainElement, Reference},
     force::contact::wall::Hand,
     mesh::Vec3,
-    scene::{NamedMaterial, Scene},
+    scene::{NamedMaterial, Scene, health::Doctor},
 };
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the state can still be an object; less often where looking takes long.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What is to be seen of a moment.
 pub(super) struct View {
@@ -18,6 +25,33 @@ pub(super) struct View {
     /// Mean distance from the reference, in percent of the object's width.
     pub(super) mean_error: Option<f64>,
     pub(super) pull: Option<Pull>,
+    /// Where boundaries are, as [`super::FrameHeader::poses`] says.
+    pub(super) poses: Vec<[f64; 7]>,
+    /// What the object presses on what with, in newtons.
+    pub(super) forces: Vec<(String, [f64; 3])>,
+}
+
+impl View {
+    /// A scene at the start, without an engine.
+    pub(super) fn still(scene: &Scene) -> Self {
+        Self {
+            positions: scene.mesh.particles.clone(),
+            colors: vec![0.0; scene.mesh.particles.len()],
+            mean_error: None,
+            pull: None,
+            poses: poses(&around::boundaries(scene), 0.0),
+            forces: Vec::new(),
+        }
+    }
+}
+
+fn poses(solids: &[Solid], time: f64) -> Vec<[f64; 7]> {
+    let pose = |solid: &Solid| {
+        let pose = solid.pose(time);
+        let (turn, shift) = (pose.rotation.coords, pose.translation.vector);
+        [turn.x, turn.y, turn.z, turn.w, shift.x, shift.y, shift.z]
+    };
+    solids.iter().map(pose).collect()
 }
 
 /// A scene on an engine.
@@ -29,6 +63,12 @@ pub(super) struct Stage {
     reference: Option<Reference>,
     pull: Option<(u32, Vec3)>,
     hand: Option<Hand>,
+    solids: Vec<Solid>,
+    /// Whether forces may be asked for with every frame: not where each word of the state goes over a bus.
+    senses: bool,
+    warnings: Vec<String>,
+    /// When to look for them again.
+    look: Instant,
 }
 
 impl Stage {
@@ -44,6 +84,10 @@ impl Stage {
             scene: scene.clone(),
             pull: None,
             hand: None,
+            solids: around::boundaries(scene),
+            senses: !matches!(options.kind, EngineKind::Rtl | EngineKind::Board),
+            warnings: Vec::new(),
+            look: Instant::now(),
         })
     }
 
@@ -127,7 +171,39 @@ impl Stage {
             (Color::Stress, _) => self.stress(&x, &v, &u),
             _ => v.iter().map(|v| v.norm()).collect(),
         };
-        Ok(View { positions: x, colors, mean_error, pull })
+        let time = self.step() as f64 * self.scene.step;
+        if Instant::now() >= self.look {
+            self.examine(&x, time);
+        }
+        Ok(View {
+            positions: x,
+            colors,
+            mean_error,
+            pull,
+            poses: poses(&self.solids, time),
+            forces: self.forces()?,
+        })
+    }
+
+    fn forces(&mut self) -> anyhow::Result<Vec<(String, [f64; 3])>> {
+        if !self.senses || self.hand.is_none() && self.scene.holders().is_empty() {
+            return Ok(Vec::new());
+        }
+        let sensed = self.engine.sense()?;
+        let reactions = self.scene.reactions(&sensed, self.engine.step());
+        Ok(reactions.into_iter().map(|reaction| (reaction.name, reaction.force.into())).collect())
+    }
+
+    fn examine(&mut self, positions: &[Vec3], time: f64) {
+        let started = Instant::now();
+        let doctor = Doctor::new(&self.scene);
+        self.warnings = doctor.look(positions, time).complaints(doctor.deep());
+        self.look = started + LOOK.max(20 * started.elapsed());
+    }
+
+    /// Why the state may mean nothing.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// For each particle, the mean size of its edges' forces.
