@@ -286,7 +286,7 @@ fn a_folder_of_scenes_is_shown_each_on_an_engine_that_computes_it() {
 fn a_page_saw_no_boundaries_and_no_forces() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("around.toml");
-    let text = "step = 0.001\nmass = 27\ngravity = [0, 0, -9.8]\n[mesh.box]\nsize = [3, 3, 3]\npitch = 1\n\
+    let text = "step = 0.001\nmass = 1\ngravity = [0, 0, -9.8]\n[mesh.box]\nsize = [3, 3, 3]\npitch = 1\n\
         [materials.m]\nk1 = 1000\nc1 = 10\nc2 = 1000\n[contact]\nstiffness = 1\ndamping = 1\n\
         [[pins]]\nname = \"bottom\"\non = { face = \"z-min\" }\n\
         [[boundaries]]\nplane = { point = [0, 0, -9], normal = [0, 0, 1] }\n\

@@ -7,7 +7,7 @@ const FIELD = 0.6; // radians from top to bottom
 
 // The box of all points but those that flew away: farther outside of the middle nine tenths than those are wide.
 export function bulk(points) {
-  const count = points.length / 3, stride = Math.ceil(count / 4000);
+  const count = points.length / 3, stride = Math.ceil(count / 1000);
   const axes = [[], [], []];
   for (let p = 0; p < count; p += stride) axes.forEach((axis, k) => Number.isFinite(points[3 * p + k]) && axis.push(points[3 * p + k]));
   const at = share => axes.map(axis => axis.sort((a, b) => a - b)[Math.round(share * (axis.length - 1))] ?? NaN);

@@ -19,7 +19,7 @@ export class Hand {
     canvas.oncontextmenu = event => event.preventDefault();
     canvas.onpointerdown = event => this.down(event);
     canvas.onpointermove = event => this.move(event);
-    canvas.onpointerup = canvas.onpointercancel = event => this.up(event);
+    canvas.onpointerup = canvas.onpointercancel = canvas.onlostpointercapture = event => this.up(event);
     canvas.addEventListener("wheel", event => this.wheel(event), { passive: false });
   }
 
@@ -93,8 +93,7 @@ export class Hand {
   }
 
   up(event) {
-    this.pointers.delete(event.pointerId);
-    if (this.pointers.size > 1) return;
+    if (!this.pointers.delete(event.pointerId) || this.pointers.size > 1) return;
     this.release();
     // The finger that stays goes on turning.
     const [rest] = this.pointers.values();

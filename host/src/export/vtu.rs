@@ -198,10 +198,12 @@ impl Grid {
         raw.extend(values.flatten());
         let length = raw.len() as u64 - 8;
         raw[..8].copy_from_slice(&length.to_le_bytes());
-        let _ = write!(
-            self.0,
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"binary\">"
-        );
+        // Of one component nothing is said: some readers would make rows of one number each.
+        let components = match components {
+            1 => String::new(),
+            several => format!(" NumberOfComponents=\"{several}\""),
+        };
+        let _ = write!(self.0, "<DataArray type=\"{kind}\" Name=\"{name}\"{components} format=\"binary\">");
         BASE64_STANDARD.encode_string(raw, &mut self.0);
         self.0.push_str("</DataArray>\n");
     }

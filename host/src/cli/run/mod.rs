@@ -82,7 +82,8 @@ pub(super) struct Args {
     /// --resume goes on, into this folder; what an earlier run left there goes
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Also write so many frames for ParaView, evenly over the run: frames.pvd and frames/*.vtu
+    /// Also write so many frames for ParaView, evenly over the run: frames.pvd (the object), edges.pvd, around.pvd (boundaries)
+    /// and frames/*.vtu
     #[arg(long, value_name = "N", requires = "out", conflicts_with = "live", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     frames: Option<u64>,
     /// Also write where these particles are over time: watch.csv
