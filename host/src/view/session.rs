@@ -460,7 +460,7 @@ impl Player {
 
     fn frame(&mut self) -> anyhow::Result<Bytes> {
         let view = match &mut self.stage {
-            Some(stage) => stage.view(self.color)?,
+            Some(stage) => stage.view(self.color, !self.running)?,
             None => View::still(&self.scene),
         };
         let header = FrameHeader {
