@@ -167,7 +167,8 @@ function draw() {
   if (stale && scene && state) {
     stale = false;
     const shown = Object.fromEntries(SHOWN.map(id => [id, $(id).checked]));
-    picture.draw(camera, shown, top);
+    const freed = scene.held_until.findIndex(until => until !== null && state.step >= until);
+    picture.draw(camera, shown, top, freed < 0 ? scene.held.length : freed);
     overlay.draw(camera, scene, state, hand.particle ?? hand.near, chosen);
     way.draw();
     rate.draw();

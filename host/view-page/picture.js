@@ -190,7 +190,8 @@ export class Picture {
     }
   }
 
-  draw(camera, show, top) {
+  // The first so many of what is held are, at this time.
+  draw(camera, show, top, held) {
     const { gl, canvas } = this;
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 0);
@@ -235,16 +236,16 @@ export class Picture {
       if (surface) lines(this.outline, 0.7, [0.2, 0.12, 0.06, 0.38], false);
       else lines(this.bonds, this.bonds.count < 100 ? 2.5 : 0.9, [0, 0, 0, 1], true);
     }
-    const points = (what, name, width) => {
+    const points = (what, name, width, count = what.count) => {
       const at = use(this.points);
       this.drawn.push(name);
       gl.uniform1i(at("pinned"), name === "pins");
       gl.uniform1f(at("width"), dense * width);
       gl.bindVertexArray(what.array);
-      gl.drawArrays(gl.POINTS, 0, what.count);
+      gl.drawArrays(gl.POINTS, 0, count);
     };
     if (show.particles || !surface && !show.edges) points(this.all, "particles", this.count < 100 ? 14 : 8);
-    if (show.around && this.held.count > 0) points(this.held, "pins", this.count < 100 ? 16 : this.count < 5000 ? 10 : 6);
+    if (show.around && held > 0) points(this.held, "pins", this.count < 100 ? 16 : this.count < 5000 ? 10 : 6, held);
     // Last: one looks through them.
     solids(false);
   }

@@ -40,8 +40,9 @@ fn materials() -> Value {
     ])
 }
 
-/// The model of a state at a time in seconds. Z is up in scenes, Y in glTF: the root turns it.
-pub fn glb(scene: &Scene, positions: &[Vec3], time: f64) -> Vec<u8> {
+/// The model of a state after so many steps. Z is up in scenes, Y in glTF: the root turns it.
+pub fn glb(scene: &Scene, positions: &[Vec3], step: u64) -> Vec<u8> {
+    let time = step as f64 * scene.step;
     let mut model = Model::default();
     model.object(scene, positions);
     for solid in around::boundaries(scene) {
@@ -59,10 +60,12 @@ pub fn glb(scene: &Scene, positions: &[Vec3], time: f64) -> Vec<u8> {
         }));
     }
     for holder in scene.holders() {
-        if let Holding::Particles(list) = holder.holding
-            && !list.is_empty()
-        {
-            model.held(scene, &holder.name, list.iter().map(|&p| positions[p as usize]));
+        let Holding::Particles(list) = holder.holding else { continue };
+        let is_held = |p: usize| scene.free_from(p).is_none_or(|first| step < first);
+        let held: Vec<Vec3> =
+            list.iter().map(|&p| p as usize).filter(|&p| is_held(p)).map(|p| positions[p]).collect();
+        if !held.is_empty() {
+            model.held(scene, &holder.name, &held);
         }
     }
     model.file(&scene.name)
@@ -102,11 +105,11 @@ impl Model {
     }
 
     /// An octahedron at each place, an eighth of an edge in size.
-    fn held(&mut self, scene: &Scene, name: &str, places: impl Iterator<Item = Vec3>) {
+    fn held(&mut self, scene: &Scene, name: &str, places: &[Vec3]) {
         let edges = scene.mesh.edges.len();
         let size = (0..edges).map(|k| scene.mesh.edge_length(k)).sum::<f64>() / edges as f64 / 8.0;
         let (mut corners, mut sides) = (Vec::new(), Vec::new());
-        for place in places {
+        for &place in places {
             let first = corners.len() as u32;
             corners.extend(
                 [Vec3::x(), Vec3::y(), Vec3::z()]
@@ -236,7 +239,7 @@ mod tests {
     fn models_are_sound() {
         for (name, mode) in [("box:3x3x3", TRIANGLES), ("box:4x1x1", LINES)] {
             let scene = Scene::open(name).unwrap();
-            let file = glb(&scene, &scene.mesh.particles, 0.0);
+            let file = glb(&scene, &scene.mesh.particles, 0);
             let (json, binary) = parts(&file);
             assert_eq!(json["meshes"][0]["primitives"][0]["mode"], mode);
             for mesh in json["meshes"].as_array().unwrap() {
@@ -261,7 +264,7 @@ mod tests {
             [[boundaries]]\nname = \"finger\"\nball = { center = [0, 0, 3], radius = 0.5 }\n\
             frames = [{ t = 1, offset = [0, 0, 2] }]\n";
         let scene = Scene::parse(text, "model.toml").unwrap();
-        let file = glb(&scene, &scene.mesh.particles, 0.5);
+        let file = glb(&scene, &scene.mesh.particles, 500);
         let (json, binary) = parts(&file);
         let node =
             |name: &str| json["nodes"].as_array().unwrap().iter().find(|node| node["name"] == name).unwrap();

@@ -96,7 +96,7 @@ struct Before {
 pub const STATE: &str = "state.nendo";
 
 /// What a run leaves in its folder, but for frames.
-const LEFT: [&str; 13] = [
+const LEFT: [&str; 14] = [
     "frames.pvd",
     "edges.pvd",
     "around.pvd",

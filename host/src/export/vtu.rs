@@ -51,8 +51,9 @@ pub fn has_edges_apart(scene: &Scene) -> bool {
 pub fn object(scene: &Scene, sample: &Sample) -> String {
     let (cells, edges) = (Cells::of(&scene.mesh), EdgeData::of(scene, sample));
     let positions = &sample.positions;
-    let support = |s: &Support| match s {
-        Support::Free => 0u8,
+    let support = |(p, support): (usize, &Support)| match support {
+        _ if scene.free_from(p).is_some_and(|first| sample.step >= first) => 0u8,
+        Support::Free => 0,
         Support::Pinned => 1,
         Support::Moved(_) => 2,
     };
@@ -61,7 +62,7 @@ pub fn object(scene: &Scene, sample: &Sample) -> String {
     xml.vectors("displacement", &displacements(scene, positions));
     xml.vectors("velocity", &sample.velocities);
     xml.numbers("elongation", &elongations(scene, positions));
-    xml.array("UInt8", "support", 1, scene.support.iter().map(support).map(u8::to_le_bytes));
+    xml.array("UInt8", "support", 1, scene.support.iter().enumerate().map(support).map(u8::to_le_bytes));
     xml.close("PointData");
     let places: HashMap<[u32; 2], usize> =
         scene.mesh.edges.iter().enumerate().map(|(k, &[a, b])| ([a.min(b), a.max(b)], k)).collect();
@@ -298,6 +299,12 @@ mod tests {
                 assert_eq!(array(&frame, "material").unwrap(), [0, 0]);
             }
             assert_eq!(array(&object(&scene, &sample), "support").unwrap(), [1, 2]);
+        }
+        let text = PAIR.replace("frames = [", "release = 0.2\nat-rest = true\nframes = [");
+        let released = Scene::parse(&text, "released.toml").unwrap();
+        for (step, wanted) in [(1999, [1, 2]), (2000, [1, 0])] {
+            let sample = Sample { step, ..still(&released, released.mesh.particles.clone()) };
+            assert_eq!(array(&object(&released, &sample), "support").unwrap(), wanted, "let go at 0.2 s");
         }
         let silent = object(&scene, &still(&scene, scene.mesh.particles.clone()));
         assert!(array(&silent, "force").is_none(), "what is not known is left out");

@@ -143,8 +143,10 @@ pub struct SceneHeader<'a> {
     pub step: f64,
     /// The strongest pull in newtons.
     pub pull_limit: f64,
-    /// Particles that no force moves.
+    /// Particles that are pinned or moved, those longest that come first.
     pub held: Vec<u32>,
+    /// Up to which step each of them is; none for ever.
+    pub held_until: Vec<Option<u64>>,
     /// Names of materials where there are several, each with a particle to write it at.
     pub labels: Vec<(&'a str, u32)>,
     /// Boundaries, whose arrays follow, too.

@@ -406,7 +406,7 @@ impl Player {
     fn announce(&mut self) {
         self.error = None;
         let scene = &self.scene;
-        let solids = around::boundaries(scene);
+        let (solids, held) = (around::boundaries(scene), stage::held(scene));
         let message = Message::new(
             &SceneHeader {
                 kind: "scene",
@@ -425,7 +425,8 @@ impl Player {
                 triangles: scene.mesh.triangles.len(),
                 step: scene.step,
                 pull_limit: stage::pull_limit(scene),
-                held: (0..scene.mass.len() as u32).filter(|&p| !scene.is_free(p as usize)).collect(),
+                held: held.iter().map(|(particle, _)| *particle).collect(),
+                held_until: held.iter().map(|(_, until)| *until).collect(),
                 labels: stage::labels(scene),
                 solids: solids.iter().map(SolidHeader::of).collect(),
             },

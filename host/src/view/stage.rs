@@ -12,7 +12,10 @@ use nendo_model::{
     mesh::Vec3,
     scene::{NamedMaterial, Scene, health::Doctor},
 };
-use std::time::{Duration, Instant};
+use std::{
+    cmp::Reverse,
+    time::{Duration, Instant},
+};
 
 /// How often it is looked whether the state can still be an object; less often where looking takes long.
 const LOOK: Duration = Duration::from_millis(500);
@@ -248,6 +251,14 @@ pub(super) fn pull_limit(scene: &Scene) -> f64 {
     // Nothing moves the scene: what stretches an edge by a tenth.
     let tenth = |k: usize| 0.1 * scene.mesh.edge_length(k) * scene.material_of(k).k();
     (0..scene.mesh.edges.len()).map(tenth).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// Particles that are pinned or moved, with the step up to which they are; those that are held longest first.
+pub(super) fn held(scene: &Scene) -> Vec<(u32, Option<u64>)> {
+    let all = (0u32..).zip(0..scene.mass.len()).filter(|&(_, p)| !scene.is_free(p));
+    let mut held: Vec<_> = all.map(|(number, p)| (number, scene.free_from(p))).collect();
+    held.sort_by_key(|&(number, until)| (Reverse(until.unwrap_or(u64::MAX)), number));
+    held
 }
 
 /// Names of materials where there are several, each with the particle to write it at: the highest, and of

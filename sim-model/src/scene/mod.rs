@@ -222,6 +222,14 @@ impl Scene {
         }
     }
 
+    /// The first step that forces move a particle in; none for one that is held for ever.
+    pub fn free_from(&self, particle: usize) -> Option<u64> {
+        match self.is_free(particle) {
+            true => Some(0),
+            false => self.release_of(particle).map(|release| self.steps_for(release.time)),
+        }
+    }
+
     /// Whether forces move the particle at some time.
     pub fn becomes_free(&self, particle: usize) -> bool {
         self.is_free(particle) || self.release_of(particle).is_some()

@@ -66,10 +66,7 @@ impl Scene {
     pub fn reactions(&self, sensed: &Sensed, step: u64) -> Vec<Reaction> {
         let loads = self.loads_at(step);
         // What has been let go is held no longer.
-        let is_free = |p: u32| {
-            let release = self.release_of(p as usize);
-            release.is_some_and(|release| step >= self.steps_for(release.time))
-        };
+        let is_free = |p: u32| self.free_from(p as usize).is_some_and(|first| step >= first);
         let on_boundary = |number: usize| -> Vec3 {
             sensed.contacts.iter().filter(|c| c.boundary() == Some(number)).map(|c| -c.force).sum()
         };

@@ -44,7 +44,7 @@ pub(super) fn write(
     let picture = run.last.as_ref().map(|last| picture::svg(scene, &last.positions));
     if let Some((last, picture)) = run.last.as_ref().zip(picture.as_ref()) {
         put("state.csv", Ok(state_csv(scene, last).into_bytes()));
-        put("model.glb", Ok(gltf::glb(scene, &last.positions, last.time)));
+        put("model.glb", Ok(gltf::glb(scene, &last.positions, last.step)));
         put("picture.svg", Ok(picture.clone().into_bytes()));
         put("picture.png", plot::png(picture));
     }
