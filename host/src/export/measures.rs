@@ -22,6 +22,9 @@ pub struct MeasureSeries {
     rows: Vec<(f64, Vec<Option<f64>>)>,
 }
 
+/// Name and points of a curve.
+type Curve = (String, Vec<(f64, f64)>);
+
 /// Whether something is a number at any moment; a kind of deformation is not.
 fn is_number(quantity: &Quantity) -> bool {
     !matches!(quantity, Quantity::Class { .. })
@@ -78,7 +81,7 @@ impl MeasureSeries {
 
     /// A chart for each unit.
     pub fn charts(&self) -> Vec<Chart> {
-        let mut charts: BTreeMap<&str, Vec<(String, Vec<(f64, f64)>)>> = BTreeMap::new();
+        let mut charts: BTreeMap<&str, Vec<Curve>> = BTreeMap::new();
         for (k, Column { name, unit }) in self.columns.iter().enumerate() {
             let point = |(time, row): &(f64, Vec<Option<f64>>)| Some((*time, row[k]?));
             let line: Vec<(f64, f64)> = self.rows.iter().filter_map(point).collect();
@@ -206,7 +209,7 @@ mod tests {
         let outcomes = measuring.outcomes(&mut |_| unreachable!());
         let lines = aligned(&rows(&outcomes));
         assert_eq!(lines[0], "where at 1.00 s  (0 m, 0 m, 2.00 m)");
-        assert_eq!(lines[1], "push at 1.00 s   2.00 N s             2.00 N s ± 5 %, at least 1.00 N s  met");
+        assert_eq!(lines[1], "push at 1.00 s   2.00 N s            2.00 N s ± 5 %, at least 1.00 N s  met");
         assert!(lines[2].contains("elastic") && lines[2].contains("NOT MET: not elastic"), "{}", lines[2]);
         assert_eq!(all_met(&outcomes), Some(false));
         assert_eq!((all_met(&outcomes[..2]), all_met(&outcomes[..1])), (Some(true), None));
