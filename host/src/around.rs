@@ -39,7 +39,11 @@ const ACROSS: u32 = 18;
 
 /// The boundaries of a scene.
 pub fn boundaries(scene: &Scene) -> Vec<Solid> {
-    let (low, high) = scene.mesh.bounds();
+    boundaries_near(scene, scene.mesh.bounds())
+}
+
+/// The same, for an object that is within these corners in the course of time.
+pub fn boundaries_near(scene: &Scene, (low, high): (Vec3, Vec3)) -> Vec<Solid> {
     let room = Room { middle: (low + high) / 2.0, reach: 0.9 * (high - low).norm() };
     let solid = |name: String, boundary: &Boundary| {
         let mut solid = Solid {
@@ -84,6 +88,39 @@ impl Solid {
     pub fn placed(&self, time: f64) -> Vec<Vec3> {
         let pose = self.pose(time);
         self.corners.iter().map(|corner| pose.rotation * corner + pose.translation.vector).collect()
+    }
+
+    /// Whether it is between a place and an eye far away, at a time in seconds. Where it has no end, none is seen.
+    pub fn hides(&self, place: &Vec3, eye: &Vec3, time: f64) -> bool {
+        let place = place - self.boundary.place(time).0;
+        // On the way from the place to the eye, where a round thing is entered and left: |from + s along| = radius.
+        let round = |from: Vec3, along: Vec3, radius: f64| {
+            let (a, b, c) = (along.norm_squared(), from.dot(&along), from.norm_squared() - radius * radius);
+            let root = b * b - a * c;
+            c < 0.0 || (root > 0.0 && b < 0.0)
+        };
+        match &self.boundary.shape {
+            Shape::Plane { point, normal } => eye.dot(normal) > 0.0 && (place - point).dot(normal) < 0.0,
+            Shape::Ball { center, radius } => round(place - center, *eye, *radius),
+            Shape::Roller { center, axis, radius } => {
+                let across = |v: Vec3| v - axis * v.dot(axis);
+                round(across(place - center), across(*eye), *radius)
+            }
+            Shape::Bar { center, half } => {
+                let (mut enter, mut leave) = (0.0f64, f64::INFINITY);
+                for k in 0..3 {
+                    let (from, along) = (place[k] - center[k], eye[k]);
+                    if along.abs() < 1e-12 {
+                        leave = if from.abs() < half[k] { leave } else { -1.0 };
+                    } else {
+                        let ends = [(-half[k] - from) / along, (half[k] - from) / along];
+                        enter = enter.max(ends[0].min(ends[1]));
+                        leave = leave.min(ends[0].max(ends[1]));
+                    }
+                }
+                enter < leave
+            }
+        }
     }
 
     fn plane(&mut self, point: &Vec3, normal: &Vec3, room: &Room) {
@@ -206,6 +243,39 @@ mod tests {
         let floor = solids[0].placed(0.0);
         assert!(floor.iter().all(|p| p.x.abs() < 5.0), "it lies below the object: {floor:?}");
         assert!(boundaries(&Scene::open("cube9").unwrap()).is_empty());
+    }
+
+    /// What is hidden is found by going the way to the eye in small paces, too.
+    #[test]
+    fn boundaries_hide_what_is_behind_them() {
+        let scene = Scene::parse(SCENE, "around.toml").unwrap();
+        let all = &scene.forces.contact.as_ref().unwrap().boundaries;
+        let mut hidden = [0; 4];
+        for (k, (solid, boundary)) in boundaries(&scene).iter().zip(all).enumerate() {
+            for eye in [[0.6, -0.64, 0.48], [0.0, -1.0, 0.0], [0.0, 0.28, -0.96]].map(Vec3::from) {
+                for n in 0..90 {
+                    let share = |prime: f64| (f64::from(n) * prime).fract();
+                    let place = Vec3::new(
+                        8.0 * share(0.618) - 4.0,
+                        8.0 * share(0.414) - 4.0,
+                        8.0 * share(0.732) - 2.0,
+                    );
+                    let time = share(0.236);
+                    let paces =
+                        (0..600).map(|pace| place + eye * (0.02 * f64::from(pace)) - boundary.place(time).0);
+                    let nearest = paces.map(|p| boundary.shape.distance(&p).0).fold(f64::INFINITY, f64::min);
+                    // Grazing, the paces may step over it; a plane hides from its upper side only.
+                    let seen_from_below = solid.is_plane && eye.z <= 0.0;
+                    if nearest.abs() > 0.03 && !seen_from_below {
+                        let is_hidden = solid.hides(&place, &eye, time);
+                        assert_eq!(is_hidden, nearest < 0.0, "{} {place} {eye}", solid.name);
+                        hidden[k] += u32::from(is_hidden);
+                    }
+                    assert!(!(seen_from_below && solid.hides(&place, &eye, time)));
+                }
+            }
+        }
+        assert!(hidden.iter().all(|&count| count > 5), "{hidden:?}");
     }
 
     /// A roller that spins is seen to turn, about its axis and as the engine has it turn.

@@ -9,7 +9,7 @@
 //! | [`sys`] | what the kernel is asked for: mappings, interrupts, VFIO, scheduling | |
 //! | `cosim` | model and hardware in lock step | `rtl` |
 //! | `cli` | the command line, one file per verb | `cli` |
-//! | `view`, `picture`, `plot`, `export` | what people see: the page, drawings, files for other programs | `cli` |
+//! | `view`, `picture`, `film`, `plot`, `export` | what people see: the page, drawings, movies, files for other programs | `cli` |
 //! | `around` | boundaries as surfaces to draw | `cli` |
 //! | `sample` | what is taken of a run at a step | `cli` |
 //! | `output` | the one way to write files | `cli` |
@@ -49,6 +49,8 @@ pub mod emulate;
 pub mod engine;
 #[cfg(feature = "cli")]
 pub mod export;
+#[cfg(feature = "cli")]
+pub mod film;
 #[cfg(feature = "cli")]
 mod interrupt;
 pub mod live;

@@ -2,7 +2,11 @@
 
 use anyhow::{Context, anyhow};
 use plotters::prelude::*;
-use std::{path::PathBuf, sync::Arc};
+use resvg::{tiny_skia, usvg};
+use std::{
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+};
 
 /// A chart of one or more lines.
 #[derive(Clone, Debug)]
@@ -85,18 +89,27 @@ fn draw(chart: &Chart, text: &mut String) -> Result<(), Box<dyn std::error::Erro
     Ok(())
 }
 
-/// An SVG picture as PNG, with the typeface that comes with the program.
-pub fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
-    use resvg::{tiny_skia, usvg};
+/// The typeface that comes with the program.
+static FONTS: LazyLock<Arc<usvg::fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = usvg::fontdb::Database::new();
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    let options = usvg::Options { fontdb: Arc::new(fonts), ..usvg::Options::default() };
+    Arc::new(fonts)
+});
+
+/// An SVG picture in pixels, with the typeface that comes with the program.
+pub fn pixels(svg: &str) -> anyhow::Result<tiny_skia::Pixmap> {
+    let options = usvg::Options { fontdb: FONTS.clone(), ..usvg::Options::default() };
     let tree = usvg::Tree::from_str(svg, &options).context("reading the picture")?;
     let size = tree.size().to_int_size();
     let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height()).context("an empty picture")?;
     pixels.fill(tiny_skia::Color::WHITE);
     resvg::render(&tree, tiny_skia::Transform::identity(), &mut pixels.as_mut());
-    pixels.encode_png().context("encoding the picture")
+    Ok(pixels)
+}
+
+/// An SVG picture as PNG.
+pub fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
+    pixels(svg)?.encode_png().context("encoding the picture")
 }
 
 #[cfg(test)]

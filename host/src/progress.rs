@@ -52,8 +52,15 @@ pub(crate) fn in_pieces<E>(
 
 /// A bar on stderr, hidden unless that is a terminal.
 pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
+    bar_of(what, total, "steps")
+}
+
+/// The same for something else than steps.
+pub(crate) fn bar_of(what: &str, total: u64, things: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), target());
-    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} steps, {eta} left") {
+    if let Ok(style) =
+        ProgressStyle::with_template(&format!("{{msg}} {{bar:30}} {{pos}}/{{len}} {things}, {{eta}} left"))
+    {
         bar.set_style(style);
     }
     bar.set_message(what.to_owned());

@@ -9,6 +9,7 @@ mod console;
 mod emulate;
 mod engine;
 mod import;
+mod look;
 mod options;
 mod target;
 
@@ -43,6 +44,7 @@ const EXAMPLES: &str = "Examples:
   nendo cosim cube9 --steps 20            hardware and model, word for word
   nendo board selftest --device rtl       is this board sound?
   nendo view cube9                        see it in the browser, and pull at it
+  nendo movie scenes/x2-roller.toml -o roller.gif    a moving picture of a run
   nendo scene import part.msh -o my.toml  bring your own mesh
   nendo scene check my.toml               is this scene file sound, stable, and within range?
   nendo estimate block16                  memory, multipliers and rate on an FPGA
@@ -93,6 +95,8 @@ commands! {
     Bench: bench::Args,
     /// Draw states of a scene side by side, a row for each material
     Picture: picture::Args,
+    /// Make a moving picture of a run
+    Movie: movie::Args,
     /// Which other programs are here, and what the absent ones would enable
     Doctor: doctor::Args,
     /// Write completions for a shell

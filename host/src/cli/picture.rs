@@ -1,15 +1,14 @@
 //! `nendo picture`: states of a scene side by side, one row for each material.
 
 use super::{
-    CommandError, Console, open_failure,
+    CommandError, Console,
     engine::{Chosen, EngineArgs},
-    options::{SceneArg, scenes_help},
+    look::{LookArgs, Taken, check_memory, size, take},
+    options::{SceneArg, scenes_help, try_outputs},
 };
 use crate::{
-    engine::{self, EngineOptions},
-    interrupt,
     output::write_whole,
-    picture::{self, Panel, Row},
+    picture::{self, Caption, Panel, Row},
     plot,
 };
 use anyhow::{Context, anyhow};
@@ -19,14 +18,22 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = scenes_help() + "
+All states are drawn on one scale. Particles that flew away are left out, and counted below.
 Examples:
   nendo picture cube9 --at 0,15,30 -o out/cube.png
+  nendo picture cube9 --view side --colour strain --edges --size 900x500 -o out/cube.png
+  nendo picture cube9 --colour force --cut y=0 -o out/inside.png
   nendo picture docs/press.toml --each-material --at 0,0.2,0.6 -o out/press.svg")]
 pub(super) struct Args {
     #[command(flatten)]
     scene: SceneArg,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    look: LookArgs,
+    /// Pixels of the whole picture [default: 400x300 for each state]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
     /// Times in seconds, rising [default: start and end]
     #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
     at: Vec<f64>,
@@ -42,6 +49,7 @@ pub(super) struct Args {
 const MAX_PANELS: usize = 64;
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
+    let look = args.look.look()?;
     let scene = args.scene.open()?;
     let times = if args.at.is_empty() { vec![0.0, scene.duration] } else { args.at.clone() };
     let rising = times.windows(2).all(|w| w[0] < w[1]);
@@ -59,48 +67,40 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     } else {
         vec![(String::new(), scene.clone())]
     };
-    if variants.len() * times.len() > MAX_PANELS {
-        return Err(CommandError::input(anyhow!(
-            "{} pictures in one: at most {MAX_PANELS}",
-            variants.len() * times.len()
-        )));
+    let count = variants.len() * times.len();
+    if count > MAX_PANELS {
+        return Err(CommandError::input(anyhow!("{count} pictures in one: at most {MAX_PANELS}")));
     }
+    check_memory(&scene, count)?;
+    try_outputs(None, [&args.out])?;
     let each: Vec<&Scene> = variants.iter().map(|(_, variant)| variant).collect();
     let Chosen { options, why } = args.engine.choose_for(&each, console)?;
-    let mut rows = Vec::new();
+    let steps: Vec<u64> = times.iter().map(|&time| scene.steps_for(time)).collect();
+    let (mut rows, mut ended) = (Vec::new(), None);
     for (title, variant) in &variants {
-        rows.push(Row { panels: run(&options, variant, &times)?, title: title.clone() });
+        let Taken { states, error } = take(&options, variant, &steps, look.colour)?;
+        let titled = |time: f64| format!("{} s", (time * 1e6).round() / 1e6);
+        let panels = states.into_iter().map(|state| Panel { title: titled(state.time), state }).collect();
+        rows.push(Row { panels, title: title.clone() });
+        ended = error;
+        if ended.is_some() {
+            break;
+        }
     }
-    let svg = picture::gallery(&scene, &rows);
+    // What was computed is drawn, however it ended.
+    let svg = picture::sheet(&scene, &look, args.size, &rows, &Caption::default());
     let bytes =
         if args.out.extension().is_some_and(|e| e == "png") { plot::png(&svg)? } else { svg.into_bytes() };
     write_whole(&args.out, &bytes).with_context(|| format!("writing {}", args.out.display()))?;
     console.say(format!("wrote {}", args.out.display()));
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
-    Ok(
-        json!({ "file": args.out, "scene": scene.name, "engine": options.kind, "engine_why": why, "rows": titles, "times_s": times }),
-    )
-}
-
-/// The states at the given times.
-fn run(options: &EngineOptions, scene: &Scene, times: &[f64]) -> Result<Vec<Panel>, CommandError> {
-    let mut engine = engine::open(scene, options).map_err(open_failure)?;
-    let mut panels = Vec::new();
-    for &time in times {
-        let until = scene.steps_for(time);
-        while engine.step() < until {
-            let now = (until - engine.step()).min(100);
-            if let Some(failure) = engine::outcome(engine.advance(now))? {
-                let text = engine::explain(failure);
-                return Err(CommandError::Run(anyhow!("after {} steps: {text}", engine.step()), None));
-            }
-            if interrupt::requested() {
-                return Err(CommandError::Run(anyhow!("interrupted after {} steps", engine.step()), None));
-            }
-        }
-        let title = format!("{} s", (until as f64 * scene.step * 1e6).round() / 1e6);
-        panels.push(Panel { positions: engine.positions()?, title });
+    let drawn: usize = rows.iter().map(|row| row.panels.len()).sum();
+    let value = json!({
+        "file": args.out, "scene": scene.name, "engine": options.kind, "engine_why": why, "rows": titles,
+        "times_s": times, "pictures": drawn, "colour": look.colour,
+    });
+    match ended {
+        None => Ok(value),
+        Some(error) => Err(CommandError::Run(error, Some(value))),
     }
-    engine.close()?;
-    Ok(panels)
 }

@@ -41,7 +41,7 @@ pub(super) fn write(
         put("live.csv", Ok(live.table.clone().into_bytes()));
     }
     put("report.json", serde_json::to_vec_pretty(value).map_err(Into::into));
-    let picture = run.last.as_ref().map(|last| picture::svg(scene, &last.positions));
+    let picture = run.last.as_ref().map(|last| picture::picture(scene, &last.positions, last.time));
     if let Some((last, picture)) = run.last.as_ref().zip(picture.as_ref()) {
         put("state.csv", Ok(state_csv(scene, last).into_bytes()));
         put("model.glb", Ok(gltf::glb(scene, &last.positions, last.step)));
