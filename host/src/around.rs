@@ -28,8 +28,15 @@ pub struct Solid {
 /// A room around the object in which boundaries without ends are drawn.
 struct Room {
     middle: Vec3,
-    /// From the middle to its sides.
-    reach: f64,
+    /// From the middle to the object's sides.
+    half: Vec3,
+}
+
+impl Room {
+    /// From the middle as far in a direction as things are drawn: somewhat beyond the object.
+    fn reach(&self, direction: &Vec3) -> f64 {
+        1.3 * self.half.dot(&direction.abs()) + 0.2 * self.half.norm()
+    }
 }
 
 /// Pieces of a round thing's circumference.
@@ -44,7 +51,7 @@ pub fn boundaries(scene: &Scene) -> Vec<Solid> {
 
 /// The same, for an object that is within these corners in the course of time.
 pub fn boundaries_near(scene: &Scene, (low, high): (Vec3, Vec3)) -> Vec<Solid> {
-    let room = Room { middle: (low + high) / 2.0, reach: 0.9 * (high - low).norm() };
+    let room = Room { middle: (low + high) / 2.0, half: (high - low) / 2.0 };
     let solid = |name: String, boundary: &Boundary| {
         let mut solid = Solid {
             name,
@@ -127,7 +134,8 @@ impl Solid {
         // Below the object, not below its own point, which may be anywhere.
         self.pivot = room.middle - normal * (room.middle - point).dot(normal);
         let (right, up) = across(normal);
-        let corner = |(a, b): (f64, f64)| (right * a + up * b) * room.reach;
+        let (wide, deep) = (right * room.reach(&right), up * room.reach(&up));
+        let corner = |(a, b): (f64, f64)| wide * a + deep * b;
         self.corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(corner).to_vec();
         self.triangles = vec![[0, 1, 2], [0, 2, 3]];
         self.lines = vec![[0, 1], [1, 2], [2, 3], [3, 0]];
@@ -136,8 +144,8 @@ impl Solid {
     fn roller(&mut self, center: &Vec3, axis: &Vec3, radius: f64, room: &Room) {
         self.pivot = center + axis * (room.middle - center).dot(axis);
         let (right, up) = across(axis);
-        for end in [-0.8, 0.8] {
-            let along = axis * (end * room.reach);
+        for end in [-1.0, 1.0] {
+            let along = axis * (end * room.reach(axis));
             self.corners.extend((0..AROUND).map(|k| {
                 let (sin, cos) = (TAU * f64::from(k) / f64::from(AROUND)).sin_cos();
                 along + (right * cos + up * sin) * radius
@@ -159,7 +167,8 @@ impl Solid {
     fn bar(&mut self, center: &Vec3, half: &Vec3, room: &Room) {
         let endless = |k: usize| half[k].is_infinite();
         self.pivot = Vec3::from_fn(|k, _| if endless(k) { room.middle[k] } else { center[k] });
-        let half = Vec3::from_fn(|k, _| if endless(k) { room.reach } else { half[k] });
+        let reach = |k: usize| room.reach(&Vec3::ith(k, 1.0));
+        let half = Vec3::from_fn(|k, _| if endless(k) { reach(k) } else { half[k] });
         let sign = |corner: usize, k: usize| if corner >> k & 1 == 0 { -1.0 } else { 1.0 };
         self.corners = (0..8).map(|corner| Vec3::from_fn(|k, _| half[k] * sign(corner, k))).collect();
         for [a, b, c, d] in
@@ -253,7 +262,7 @@ mod tests {
         let mut hidden = [0; 4];
         for (k, (solid, boundary)) in boundaries(&scene).iter().zip(all).enumerate() {
             for eye in [[0.6, -0.64, 0.48], [0.0, -1.0, 0.0], [0.0, 0.28, -0.96]].map(Vec3::from) {
-                for n in 0..90 {
+                for n in 0..120 {
                     let share = |prime: f64| (f64::from(n) * prime).fract();
                     let place = Vec3::new(
                         8.0 * share(0.618) - 4.0,
@@ -261,12 +270,17 @@ mod tests {
                         8.0 * share(0.732) - 2.0,
                     );
                     let time = share(0.236);
-                    let paces =
-                        (0..600).map(|pace| place + eye * (0.02 * f64::from(pace)) - boundary.place(time).0);
-                    let nearest = paces.map(|p| boundary.shape.distance(&p).0).fold(f64::INFINITY, f64::min);
-                    // Grazing, the paces may step over it; a plane hides from its upper side only.
+                    // No pace is longer than what is left to the boundary.
+                    let distance =
+                        |way: f64| boundary.shape.distance(&(place + eye * way - boundary.place(time).0)).0;
+                    let (mut way, mut nearest) = (0.0, f64::INFINITY);
+                    while way < 30.0 && nearest >= 0.0 {
+                        let left = distance(way);
+                        (way, nearest) = (way + left.max(0.01), nearest.min(left));
+                    }
+                    // Where it is grazed, a pace may step over it; a plane hides from its upper side only.
                     let seen_from_below = solid.is_plane && eye.z <= 0.0;
-                    if nearest.abs() > 0.03 && !seen_from_below {
+                    if !(0.0..0.03).contains(&nearest) && !seen_from_below {
                         let is_hidden = solid.hides(&place, &eye, time);
                         assert_eq!(is_hidden, nearest < 0.0, "{} {place} {eye}", solid.name);
                         hidden[k] += u32::from(is_hidden);
@@ -275,7 +289,7 @@ mod tests {
                 }
             }
         }
-        assert!(hidden.iter().all(|&count| count > 5), "{hidden:?}");
+        assert!(hidden.iter().all(|&count| count > 3), "{hidden:?}");
     }
 
     /// A roller that spins is seen to turn, about its axis and as the engine has it turn.

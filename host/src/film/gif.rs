@@ -7,8 +7,8 @@ use std::{collections::HashMap, io::Write};
 
 /// Frames whose colours are taken for the colours of all.
 const LOOKED_AT: usize = 5;
-/// The quantiser looks at every so-manieth pixel.
-const PACE: i32 = 10;
+/// The quantiser looks at about so many pixels.
+const PIXELS: usize = 200_000;
 /// A GIF has so many colours; one of them is "as before".
 const COLOURS: usize = 255;
 
@@ -83,7 +83,8 @@ impl Palette {
         let count = seen.len() / 3;
         let width = usize::from(u16::MAX).min(film.size.0 as usize);
         let height = (count / width).min(usize::from(u16::MAX));
-        let all = Frame::from_rgb_speed(width as u16, height as u16, &seen[..3 * width * height], PACE);
+        let pace = (count / PIXELS).clamp(1, 30) as i32;
+        let all = Frame::from_rgb_speed(width as u16, height as u16, &seen[..3 * width * height], pace);
         let flat = all.palette.unwrap_or_default();
         let mut colours: Vec<[u8; 3]> = flat.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
         while colours.len() > COLOURS {

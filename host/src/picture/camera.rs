@@ -127,6 +127,11 @@ impl Camera {
         Self { right, up, eye, center, scale, size }
     }
 
+    /// How many the picture has.
+    pub(super) fn pixels(&self) -> f64 {
+        self.size.0 * self.size.1
+    }
+
     pub(super) fn place(&self, p: Vec3) -> (f64, f64) {
         let p = p - self.center;
         (

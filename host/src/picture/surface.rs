@@ -13,8 +13,8 @@ use nendo_model::{
 };
 use std::fmt::Write;
 
-/// About so many small triangles are drawn of each object.
-const DETAIL: usize = 9000;
+/// At most so many small triangles are drawn of each object, and one for so many pixels of the picture.
+const DETAIL: (f64, f64) = (9000.0, 25.0);
 
 /// Something small that hides, or is hidden, as a whole.
 pub(super) struct Piece {
@@ -43,7 +43,8 @@ impl Brush<'_> {
             self.threads(positions, values, &mut pieces);
         } else {
             let facets = self.facets(positions, values);
-            let cuts = ((DETAIL as f64 / facets.len().max(1) as f64).sqrt() as u32).clamp(1, 6);
+            let detail = DETAIL.0.min(self.camera.pixels() / DETAIL.1);
+            let cuts = ((detail / facets.len().max(1) as f64).sqrt() as u32).clamp(1, 6);
             let small = small_triangles(cuts);
             facets.iter().for_each(|facet| self.shade(facet, &small, &mut pieces));
         }
@@ -96,7 +97,7 @@ impl Brush<'_> {
             let at = |w: [f64; 3]| (0..3).map(|k| facet.corners[k].at * w[k]).sum::<Vec3>();
             let smooth: Vec3 = (0..3).map(|k| facet.corners[k].normal * middle[k]).sum();
             let smooth = smooth.try_normalize(0.0).unwrap_or(flat);
-            let normal = (smooth + flat).try_normalize(0.0).unwrap_or(flat) * turn;
+            let normal = (smooth + flat * 0.4).try_normalize(0.0).unwrap_or(flat) * turn;
             let value = match self.scale.colour.blends() {
                 true => (0..3).map(|k| facet.corners[k].value * middle[k]).sum(),
                 false => {

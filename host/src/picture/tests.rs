@@ -13,7 +13,8 @@ fn rows(states: Vec<State>) -> Vec<Row> {
 }
 
 fn drawn(scene: &Scene, look: &Look, states: Vec<State>) -> String {
-    sheet(scene, look, None, &rows(states), &Caption::default())
+    let size = (260 * states.len() as u32, 240);
+    sheet(scene, look, Some(size), &rows(states), &Caption::default())
 }
 
 fn look(view: &str) -> Look {
@@ -127,8 +128,8 @@ fn a_series_is_drawn_on_one_scale() {
     };
     assert!((width(&two) / width(&one) - 2.0).abs() < 1e-9);
     assert!((width(&two) - 240.0).abs() < 1e-9, "a tenth is left free at either side");
-    // The farthest corner of a box of 2 m moves by the half of its diagonal.
-    assert!((stage.scale.most - 3f64.sqrt()).abs() < 1e-9);
+    // The farthest corner moves by the half of the diagonal, which is that of a cube with sides of 20 m.
+    assert!((stage.scale.most - 300f64.sqrt()).abs() < 1e-9);
     let asked = Look { scale: Some(0.5), ..look("front") };
     assert_eq!(Stage::new(&scene, &asked, (300.0, 300.0), &states).scale.most, 0.5);
 }
@@ -146,7 +147,6 @@ fn rows_of_states_have_titles_and_the_size_asked_for() {
         for part in ["soft", "hard", "times 1.5", expected] {
             assert!(svg.contains(part), "{part}");
         }
-        assert!(plot::png(&svg).is_ok());
     }
 }
 
@@ -187,7 +187,7 @@ fn a_cut_hides_what_is_before_it_and_shows_the_inside() {
         brush.pieces(&scene.mesh.particles, &values).iter().map(|piece| piece.at.y).collect::<Vec<_>>()
     };
     let whole = inside(&look("front"));
-    assert!(whole.iter().all(|y| (y + 1.0).abs() < 1e-9), "the face in front");
+    assert!(whole.iter().all(|y| (y + 10.0).abs() < 1e-9), "the face in front");
     let cut = inside(&Look { cut: Some("y=0.25".parse().unwrap()), ..look("front") });
     assert!(!cut.is_empty() && cut.iter().all(|y| (y - 0.25).abs() < 1e-9), "{cut:?}");
 }
