@@ -81,12 +81,37 @@ fn draw(chart: &Chart, text: &mut String) -> Result<(), Box<dyn std::error::Erro
             .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 22, y)], style));
     }
     area.configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(free_corner(&points().copied().collect::<Vec<_>>()))
         .background_style(WHITE.mix(0.85))
         .label_font((TYPEFACE, 15))
         .draw()?;
     root.present()?;
     Ok(())
+}
+
+/// The corner with the fewest points: names do not cover what they name.
+fn free_corner(points: &[(f64, f64)]) -> SeriesLabelPosition {
+    let span = |along: &dyn Fn(&(f64, f64)) -> f64| {
+        points.iter().map(along).fold((0.0f64, 0.0f64), |(low, high), c| (low.min(c), high.max(c)))
+    };
+    let (across, up) = (span(&|p| p.0), span(&|p| p.1));
+    let share = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low).max(f64::MIN_POSITIVE);
+    let crowd = |right: bool, upper: bool| {
+        let inside = |p: &&(f64, f64)| {
+            let (x, y) = (share(p.0, across), share(p.1, up));
+            (if right { x > 0.6 } else { x < 0.4 }) && (if upper { y > 0.65 } else { y < 0.35 })
+        };
+        points.iter().filter(inside).count()
+    };
+    [
+        (crowd(false, true), SeriesLabelPosition::UpperLeft),
+        (crowd(true, true), SeriesLabelPosition::UpperRight),
+        (crowd(true, false), SeriesLabelPosition::LowerRight),
+        (crowd(false, false), SeriesLabelPosition::LowerLeft),
+    ]
+    .into_iter()
+    .min_by_key(|(count, _)| *count)
+    .map_or(SeriesLabelPosition::UpperLeft, |(_, corner)| corner)
 }
 
 /// The typeface that comes with the program.
@@ -144,6 +169,19 @@ mod tests {
         let text = svg(&chart(vec![("floor".to_owned(), line)])).unwrap();
         assert!(text.contains("-6.0"), "{text}");
         assert!(svg(&chart(vec![])).is_ok());
+    }
+
+    /// They covered how a curve begins.
+    #[test]
+    fn names_stand_where_no_curve_is() {
+        let fall = |k: i32| (f64::from(k), -f64::from(k * k));
+        for (points, free) in [
+            ((0..20).map(|k| (f64::from(k), f64::from(k))).collect::<Vec<_>>(), "UpperLeft"),
+            ((0..20).map(fall).collect(), "UpperRight"),
+            ((0..20).map(|k| (f64::from(k), 7.0)).collect(), "LowerRight"),
+        ] {
+            assert_eq!(format!("{:?}", free_corner(&points)), free, "{points:?}");
+        }
     }
 
     #[test]

@@ -90,11 +90,11 @@ impl History {
         })
     }
 
-    /// Height and volume over time, as shares of what they were.
+    /// By how much height and volume have changed, over time.
     pub fn shape_chart(&self) -> Option<Chart> {
         let first = self.moments.first().filter(|_| self.moments.len() > 1)?;
         let line = |value: &dyn Fn(&Health) -> Option<f64>| -> Vec<(f64, f64)> {
-            let point = |m: &Moment| Some((m.time, 100.0 * value(&m.health)?));
+            let point = |m: &Moment| Some((m.time, 100.0 * (value(&m.health)? - 1.0)));
             self.moments.iter().filter_map(point).collect()
         };
         let height = first.health.height();
@@ -103,9 +103,9 @@ impl History {
         let lines: Vec<_> =
             lines.into_iter().filter(|(_, l)| !l.is_empty()).map(|(n, l)| (n.to_owned(), l)).collect();
         (!lines.is_empty()).then(|| Chart {
-            title: "Height and volume".to_owned(),
+            title: "Change of height and volume".to_owned(),
             x_label: "time [s]".to_owned(),
-            y_label: "of the first [%]".to_owned(),
+            y_label: "change [%]".to_owned(),
             lines,
         })
     }
@@ -121,12 +121,20 @@ impl History {
         let mut row = |name: &str, text: String| rows.push((name.to_owned(), text));
         row("size at the start", extent(start));
         row("size at the end", extent(last.health.bounds));
+        let [before, after] = [start, last.health.bounds].map(|(low, high)| high.z - low.z);
+        if before > 0.0 {
+            let change = 100.0 * (after / before - 1.0);
+            let [from, to] = [before, after].map(|height| quantity(height, "m"));
+            row("height", format!("from {from} to {to} ({change:+.1} %)"));
+        }
         if let Some((volume, ratio)) = last.health.volume.zip(last.health.volume_ratio) {
             row("volume", format!("{} ({:.1} % of the first)", quantity(volume * 1e6, "cm³"), 100.0 * ratio));
         }
         for (k, Reaction { name, force }) in last.reactions.iter().enumerate() {
             let norms = self.moments.iter().filter_map(|m| Some((m.reactions.get(k)?.force.norm(), m.time)));
             let (most, when) = norms.fold((0.0, 0.0), |most, now| if now.0 > most.0 { now } else { most });
+            // What is nothing beside the largest is rounding.
+            let force = force.map(|f| if f.abs() < 1e-6 * most { 0.0 } else { f });
             let parts: Vec<String> = (0..3).map(|k| quantity(force[k], "N")).collect();
             let peak = format!("at most {} at {}", quantity(most, "N"), quantity(when, "s"));
             row(
@@ -179,9 +187,11 @@ mod tests {
         assert!(lines.iter().all(|line| line.split(',').count() == 13), "{csv}");
         let chart = history.forces_chart().unwrap();
         assert_eq!(chart.lines[0], ("floor, z".to_owned(), vec![(0.0, 0.0), (0.5, -40.0), (1.0, -3.0)]));
-        assert_eq!(history.shape_chart().unwrap().lines[1].1[1], (0.5, 50.0));
+        assert_eq!(history.shape_chart().unwrap().lines[1].1[1], (0.5, -50.0));
         let summary = history.summary((Vec3::zeros(), Vec3::new(0.02, 0.1, 0.05)));
         let floor = &summary.iter().find(|(name, _)| name == "force on floor").unwrap().1;
         assert_eq!(floor, "3.00 N (0 N, 0 N, -3.00 N); at most 40.0 N at 500 ms");
+        let height = &summary.iter().find(|(name, _)| name == "height").unwrap().1;
+        assert_eq!(height, "from 50.0 mm to 37.5 mm (-25.0 %)");
     }
 }

@@ -204,50 +204,50 @@ fn text(out: &mut String, place: &str, size: u32, words: &str) {
     }
 }
 
-/// About how wide a text of this legend is.
+/// At most so wide is a text of this legend, whatever a browser has for our typeface.
 fn wide(words: &str) -> f64 {
-    7.6 * words.chars().count() as f64
+    8.6 * words.chars().count() as f64
 }
 
 /// What marks and colours mean, from the right end.
 fn legend(out: &mut String, stage: &Stage<'_>, right: f64, y: f64) {
     let mut x = right;
-    let mut write = |x: f64, words: &str| text(out, &format!("x=\"{x:.0}\" y=\"{:.0}\"", y + 5.0), 15, words);
+    let mut write = |place: &str, x: f64, words: &str| {
+        text(out, &format!("x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"{place}\"", y + 5.0), 15, words);
+    };
     let mut shapes = String::new();
     if let Some((from, to)) = stage.scale.ends() {
         let bar = 110.0;
         x -= wide(&to);
-        write(x, &to);
+        write("start", x, &to);
         x -= bar + 8.0;
         let _ = writeln!(
             shapes,
             "<rect class=\"scale\" x=\"{x:.0}\" y=\"{:.0}\" width=\"{bar}\" height=\"10\" rx=\"5\" fill=\"url(#heat)\"/>",
             y - 5.0
         );
-        x -= wide(&from) + 4.0;
-        write(x, &from);
+        write("end", x - 8.0, &from);
+        x -= wide(&from) + 18.0;
     } else {
         for (k, material) in stage.scene.materials.iter().enumerate().rev().take(8) {
-            x -= wide(&material.name);
-            write(x, &material.name);
-            x -= 18.0;
+            write("end", x, &material.name);
+            x -= wide(&material.name) + 8.0;
             let fill = hex(stage.scale.of(k as f64));
             let _ = writeln!(
                 shapes,
-                "<circle cx=\"{:.0}\" cy=\"{y:.0}\" r=\"6\" fill=\"{fill}\" stroke=\"{DARK}\" stroke-width=\".5\"/>",
-                x + 8.0
+                "<circle cx=\"{x:.0}\" cy=\"{y:.0}\" r=\"6\" fill=\"{fill}\" stroke=\"{DARK}\" stroke-width=\".5\"/>"
             );
-            x -= 10.0;
+            x -= 24.0;
         }
     }
     let is = |wanted: fn(&Support) -> bool| stage.scene.support.iter().copied().find(wanted);
     let held =
         [(is(|s| matches!(s, Support::Moved(_))), "moved"), (is(|s| matches!(s, Support::Pinned)), "pinned")];
     for (support, word) in held.into_iter().filter_map(|(support, word)| Some((support?, word))) {
-        x -= wide(word) + 14.0;
-        write(x, word);
-        shapes += &mark(support, x - 8.0, y).unwrap_or_default();
-        x -= 14.0;
+        write("end", x, word);
+        x -= wide(word) + 6.0;
+        shapes += &mark(support, x, y).unwrap_or_default();
+        x -= 20.0;
     }
     *out += &shapes;
 }

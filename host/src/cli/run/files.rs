@@ -5,6 +5,7 @@ use crate::{
     export::{
         gltf, measures,
         page::{self, Page},
+        quantity::quantity,
         series::STATE,
     },
     output::write_whole,
@@ -69,9 +70,11 @@ fn html(
         page.alert(warning);
     }
     if let Some(picture) = picture {
-        page.picture(&format!("After {:.4} s", run.last.as_ref().map_or(0.0, |last| last.time)), picture);
+        let time = run.last.as_ref().map_or(0.0, |last| last.time);
+        page.picture(&format!("After {}", quantity(time, "s")), picture);
     }
-    page.table("What happened", &report.physical());
+    let mass = ("mass".to_owned(), quantity(1e3 * scene.mass.iter().sum::<f64>(), "g"));
+    page.table("What happened", &[vec![mass], report.physical()].concat());
     if !report.measures.is_empty() {
         let head = ["measure", "value", "expected", ""];
         page.numbers("Measured", &head, &measures::rows(&report.measures).into_iter().map(Vec::from).collect::<Vec<_>>());
