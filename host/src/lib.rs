@@ -11,6 +11,7 @@
 //! | `cli` | the command line, one file per verb | `cli` |
 //! | `view`, `picture`, `film`, `plot`, `export` | what people see: the page, drawings, movies, files for other programs | `cli` |
 //! | `around` | boundaries as surfaces to draw | `cli` |
+//! | `quantity` | numbers with units, for people | `cli` |
 //! | `sample` | what is taken of a run at a step | `cli` |
 //! | `output` | the one way to write files | `cli` |
 //! | `synth` | from a configuration to a bitstream | `cli` |
@@ -62,6 +63,8 @@ pub mod picture;
 pub mod plot;
 #[cfg(feature = "cli")]
 mod progress;
+#[cfg(feature = "cli")]
+pub mod quantity;
 #[cfg(feature = "cli")]
 pub mod sample;
 pub mod selftest;

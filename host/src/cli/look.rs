@@ -13,7 +13,7 @@ use nendo_model::scene::Scene;
 #[derive(clap::Args, Debug)]
 pub(super) struct LookArgs {
     /// From where: iso, front, back, side, left, top, bottom, or azimuth,elevation in degrees
-    #[arg(long, value_name = "VIEW", default_value = "iso")]
+    #[arg(long, value_name = "VIEW", default_value = "iso", allow_hyphen_values = true)]
     view: Direction,
     /// What colours tell
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]

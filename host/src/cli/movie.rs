@@ -7,7 +7,7 @@ use super::{
     options::{LengthArgs, SceneArg, scenes_help},
 };
 use crate::{
-    export::quantity::quantity,
+    quantity::quantity,
     film::{Film, Kind},
     interrupt,
     picture::{Look, Reel, State},

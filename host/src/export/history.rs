@@ -1,6 +1,6 @@
 //! Forces and shape over time: as a table, as charts, as a summary.
 
-use super::quantity::quantity;
+use crate::quantity::quantity;
 use crate::{plot::Chart, sample::Sample};
 use nendo_model::{
     mesh::Vec3,

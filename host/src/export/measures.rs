@@ -1,7 +1,6 @@
 //! What a scene's sensors find over time: as a table, as charts; and their verdicts in words.
 
-use super::quantity::quantity;
-use crate::plot::Chart;
+use crate::{plot::Chart, quantity::quantity};
 use nendo_model::scene::{
     Scene,
     measure::{Expectation, Measuring, Moment, Outcome, Quantity, Value},

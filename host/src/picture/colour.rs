@@ -1,6 +1,6 @@
 //! What colours mean.
 
-use crate::export::{displacements, elongations, quantity::quantity};
+use crate::quantity::quantity;
 use nendo_model::{
     engine::{Engine, EngineError},
     mesh::Vec3,
@@ -80,6 +80,25 @@ impl Colour {
     fn stops(self) -> Stops {
         if self == Self::Strain { BOTH_WAYS } else { CLAY }
     }
+}
+
+/// How far each particle is from where it began, in metres.
+pub fn displacements(scene: &Scene, positions: &[Vec3]) -> Vec<Vec3> {
+    positions.iter().zip(&scene.mesh.particles).map(|(now, start)| now - start).collect()
+}
+
+/// Mean relative elongation of the edges at each particle: positive where the object is stretched.
+pub fn elongations(scene: &Scene, positions: &[Vec3]) -> Vec<f64> {
+    let mut sum = vec![(0.0, 0u32); positions.len()];
+    for (k, &[i, j]) in scene.mesh.edges.iter().enumerate() {
+        let now = (positions[j as usize] - positions[i as usize]).norm();
+        let strain = now / scene.mesh.edge_length(k) - 1.0;
+        for p in [i, j] {
+            sum[p as usize].0 += strain;
+            sum[p as usize].1 += 1;
+        }
+    }
+    sum.into_iter().map(|(total, count)| total / f64::from(count.max(1))).collect()
 }
 
 /// The material of most edges at each particle, by number.
@@ -180,6 +199,15 @@ mod tests {
         let fixed = Scale::new(Colour::Displacement, Some(0.02), [5.0].into_iter());
         assert_eq!(fixed.ends().unwrap().1, "20.0 mm");
         assert_eq!(fixed.of(7.0), clay(1.0));
+    }
+
+    #[test]
+    fn stretching_by_a_tenth_is_an_elongation_of_a_tenth() {
+        let scene = Scene::open("box:3x3x3").unwrap();
+        let stretched: Vec<Vec3> = scene.mesh.particles.iter().map(|p| p * 1.1).collect();
+        assert!(elongations(&scene, &stretched).iter().all(|e| (e - 0.1).abs() < 1e-12));
+        let moved = displacements(&scene, &stretched);
+        assert!(moved.iter().zip(&scene.mesh.particles).all(|(d, p)| (d - p * 0.1).norm() < 1e-12));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod scenery;
 mod surface;
 
 pub use camera::Direction;
-pub use colour::{Colour, clay};
+pub use colour::{Colour, clay, displacements, elongations};
 pub use cut::Cut;
 pub use page::{Caption, Panel, Reel, Row, picture, sheet};
 pub use surface::smooth_normals;

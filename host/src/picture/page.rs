@@ -1,7 +1,7 @@
 //! A sheet of paper with pictures on it: titles, one legend, a caption.
 
-use super::{DARK, Look, Stage, State, escape, hex, surface::mark};
-use crate::{export::displacements, plot::pixels};
+use super::{DARK, Look, Stage, State, displacements, escape, hex, surface::mark};
+use crate::plot::pixels;
 use nendo_model::{
     mesh::Vec3,
     scene::{Scene, Support},

@@ -3,7 +3,7 @@ use crate::plot;
 
 fn state(scene: &Scene, time: f64, change: impl Fn(&Vec3) -> Vec3) -> State {
     let positions: Vec<Vec3> = scene.mesh.particles.iter().map(change).collect();
-    let values = crate::export::displacements(scene, &positions).iter().map(Vec3::norm).collect();
+    let values = displacements(scene, &positions).iter().map(Vec3::norm).collect();
     State { time, positions, values }
 }
 

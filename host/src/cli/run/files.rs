@@ -5,11 +5,11 @@ use crate::{
     export::{
         gltf, measures,
         page::{self, Page},
-        quantity::quantity,
         series::STATE,
     },
     output::write_whole,
     picture, plot,
+    quantity::quantity,
     sample::Sample,
 };
 use nendo_model::{plan::schedule::Schedule, scene::Scene};

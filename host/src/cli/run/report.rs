@@ -1,10 +1,6 @@
 //! What a run says of itself.
 
-use crate::{
-    engine::EngineKind,
-    export::{measures, quantity::quantity},
-    live::LiveReport,
-};
+use crate::{engine::EngineKind, export::measures, live::LiveReport, quantity::quantity};
 use nendo_model::{
     contract::{
         numbers::{Inverse, Profile},
