@@ -136,9 +136,13 @@ mod tests {
     #[test]
     fn an_option_is_used_or_refused_on_every_engine_by_every_command() {
         let mut seen = 0;
-        for (command, last) in
-            [("run", None), ("compare", None), ("view", None), ("picture", Some(["-o", "p.png"]))]
-        {
+        for (command, last) in [
+            ("run", None),
+            ("compare", None),
+            ("view", None),
+            ("picture", Some(["-o", "p.png"])),
+            ("movie", Some(["-o", "m.gif"])),
+        ] {
             for rule in TABLE.iter().filter(|rule| has(command, rule.id)) {
                 for kind in [F64, F32, Model, Rtl, Board] {
                     let mut words = vec!["nendo", command, "cube9", "--engine", kind.name()];
@@ -153,7 +157,7 @@ mod tests {
                 }
             }
         }
-        assert!(seen >= 5 * (TABLE.len() + 3 * 8), "{seen}");
+        assert!(seen >= 5 * (TABLE.len() + 4 * 8), "{seen}");
         assert!(TABLE.iter().all(|rule| has("run", rule.id)));
     }
 
