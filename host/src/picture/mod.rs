@@ -153,7 +153,7 @@ fn outline(camera: &Camera, bounds: (Vec3, Vec3)) -> String {
 /// A colour in the light: from the sun, from the sky, and a soft gleam.
 fn lit(colour: [u8; 3], normal: Vec3, eye: Vec3) -> [u8; 3] {
     let sun = scenery::sun();
-    let light = 0.53 + 0.13 * (normal.z * 0.5 + 0.5) + 0.42 * normal.dot(&sun).max(0.0);
+    let light = 0.64 + 0.12 * (normal.z * 0.5 + 0.5) + 0.32 * normal.dot(&sun).max(0.0);
     let half = (sun + eye).try_normalize(0.0).unwrap_or(sun);
     let gleam = 26.0 * normal.dot(&half).max(0.0).powi(18);
     colour.map(|c| (f64::from(c) * light + gleam).clamp(0.0, 255.0) as u8)
