@@ -127,6 +127,11 @@ fn a_run_leaves_whole_files_for_other_programs() {
     {
         assert!(page.contains(part), "{part}");
     }
+    // A page one sends on: a picture, what happened, curves; what only we want to know is folded at the end.
+    let places =
+        ["class=\"scale\"", ">What happened<", "<th>mass</th>", "change [%]", "<details>", "state digest"];
+    let places = places.map(|part| page.find(part).unwrap_or_else(|| panic!("{part}")));
+    assert!(places.is_sorted(), "{places:?}");
     assert!(
         !page.contains("http://")
             || page.matches("http://").count() == page.matches("http://www.w3.org/").count()
