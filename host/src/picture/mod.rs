@@ -105,7 +105,14 @@ impl<'a> Stage<'a> {
     fn draw(&self, state: &State, outlined: bool) -> String {
         let camera = &self.camera;
         let knife = self.look.cut.map(|cut| Knife::new(cut, camera, self.look.colour.blends()));
-        let brush = Brush { scene: self.scene, camera, scale: &self.scale, knife, edges: self.look.edges };
+        let brush = Brush {
+            scene: self.scene,
+            time: state.time,
+            camera,
+            scale: &self.scale,
+            knife,
+            edges: self.look.edges,
+        };
         // What is hidden by a boundary comes before it.
         let mut layers: Vec<Vec<Piece>> = self.solids.iter().map(|_| Vec::new()).collect();
         layers.push(Vec::new());

@@ -27,6 +27,8 @@ pub(super) struct Piece {
 /// How an object is drawn.
 pub(super) struct Brush<'a> {
     pub(super) scene: &'a Scene,
+    /// Simulated seconds: what is held may be let go.
+    pub(super) time: f64,
     pub(super) camera: &'a Camera,
     pub(super) scale: &'a Scale,
     pub(super) knife: Option<Knife>,
@@ -155,13 +157,22 @@ impl Brush<'_> {
             pieces.push(Piece { at, depth: self.camera.depth(at), svg });
         }
         for (p, position) in positions.iter().enumerate().filter(|(_, p)| self.is_seen(p)) {
-            if self.scene.is_free(p) {
+            if self.support(p) == Support::Free {
                 let ((x, y), fill) = (self.camera.place(*position), hex(self.scale.of(values[p])));
                 let svg = format!(
                     "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{fill}\" stroke=\"#8a5a3a\"/>\n"
                 );
                 pieces.push(Piece { at: *position, depth: self.camera.depth(*position), svg });
             }
+        }
+    }
+
+    /// What determines a particle's motion at this time.
+    fn support(&self, p: usize) -> Support {
+        let step = self.scene.steps_for(self.time);
+        match self.scene.free_from(p) {
+            Some(first) if step >= first => Support::Free,
+            _ => self.scene.support[p],
         }
     }
 
@@ -178,7 +189,7 @@ impl Brush<'_> {
         let nearer = 0.01 * (high - low).norm();
         for (p, position) in positions.iter().enumerate().filter(|(p, at)| outside[*p] && self.is_seen(at)) {
             let (x, y) = self.camera.place(*position);
-            let svg = mark(self.scene.support[p], x, y);
+            let svg = mark(self.support(p), x, y);
             pieces.extend(svg.map(|svg| Piece {
                 at: *position,
                 depth: self.camera.depth(*position) + nearer,

@@ -182,7 +182,14 @@ fn a_cut_hides_what_is_before_it_and_shows_the_inside() {
     let inside = |look: &Look| {
         let stage = Stage::new(&scene, look, (300.0, 300.0), &[&state(&scene, 0.0, |p| *p)]);
         let knife = look.cut.map(|cut| Knife::new(cut, &stage.camera, true));
-        let brush = Brush { scene: &scene, camera: &stage.camera, scale: &stage.scale, knife, edges: false };
+        let brush = Brush {
+            scene: &scene,
+            time: 0.0,
+            camera: &stage.camera,
+            scale: &stage.scale,
+            knife,
+            edges: false,
+        };
         let values: Vec<f64> = scene.mesh.particles.iter().map(|p| p.norm()).collect();
         brush.pieces(&scene.mesh.particles, &values).iter().map(|piece| piece.at.y).collect::<Vec<_>>()
     };
@@ -204,4 +211,16 @@ fn pins_are_marked_where_they_are_seen() {
     // Three at the lower edge in front, and one in the legend.
     assert_eq!(svg.matches("class=\"pinned\"").count(), 4);
     assert!(svg.contains(">pinned<"));
+}
+
+/// Rings were drawn around particles that had been let go.
+#[test]
+fn what_is_let_go_is_marked_no_longer() {
+    let motion = "[[motions]]\non = { face = \"z-max\" }\nrelease = 1.0\nat-rest = true\nframes = [{ t = 1, offset = [0, 0, 1] }]\n";
+    let scene = Scene::parse(&format!("{TOOLS}{motion}"), "let-go.toml").unwrap();
+    let rings = |time| {
+        drawn(&scene, &look("top"), vec![state(&scene, time, |p| *p)]).matches("class=\"moved\"").count()
+    };
+    // Nine on top, and the legend's.
+    assert_eq!((rings(0.5), rings(1.5)), (10, 1));
 }
