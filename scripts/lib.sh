@@ -4,6 +4,8 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools="$root/.tools"   # private, ignored by git
 mkdir -p "$tools"
+# What scripts start looks for tools there, whoever the tree belongs to.
+export NENDO_TOOLS="${NENDO_TOOLS:-$tools}"
 
 say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS" >&2; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }

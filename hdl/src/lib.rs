@@ -8,6 +8,7 @@
 //! | [`bus`] | what is in front of the engine's register port: AXI4-Lite, PCI, a serial line |
 //! | [`sim`] | circuits that run: compiled by Verilator, and a PCI bus around them |
 //! | [`target`] | the devices it is built for: folders of `bitstreams` |
+//! | [`tools`] | other programs, and where they may come from |
 //! | [`design`], [`resources`] | a configuration's files; what it takes, without running a tool |
 //!
 //! Each block has its model under the same name in `nendo_model::twin`; number formats, words and the register map
@@ -32,3 +33,4 @@ pub mod sim;
 pub mod target;
 #[cfg(test)]
 mod testing;
+pub mod tools;

@@ -1,10 +1,11 @@
 //! `nendo doctor`: which other programs are here, and what the absent ones would enable.
 
 use super::{CommandError, Console};
+use nendo_hdl::tools::{command, find, python_packages};
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -138,11 +139,11 @@ const PACKAGES: &[(&str, &str, &str)] = &[
 pub(super) fn main(_: &Args, console: Console) -> Result<Value, CommandError> {
     let mut found = Vec::new();
     for t in TOOLS {
-        let place = t.commands.iter().find_map(|c| which(c));
+        let place = t.commands.iter().find_map(|c| find(c));
         let version = place.as_deref().map(|p| version(p, t.version));
         found.push(entry(t.name, version, place, t.enables, t.get));
     }
-    let packages = site_packages();
+    let packages = python_packages();
     for (name, enables, get) in PACKAGES {
         let here = packages.iter().find_map(|folder| package_version(folder, name));
         let (version, place) = here.map_or((None, None), |(v, p)| (Some(Some(v)), Some(p)));
@@ -182,27 +183,12 @@ fn entry(
     })
 }
 
-/// Where a command is, as a shell would find it.
-fn which(command: &str) -> Option<PathBuf> {
-    let list = std::env::var_os("PATH")?;
-    std::env::split_paths(&list).map(|folder| folder.join(command)).find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    #[cfg(unix)]
-    let allowed =
-        |m: &std::fs::Metadata| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let allowed = |_: &std::fs::Metadata| true;
-    std::fs::metadata(path).is_ok_and(|m| m.is_file() && allowed(&m))
-}
-
 /// The first line with a digit of what a program says about its version; it has ten seconds.
 fn version(program: &Path, options: &[&str]) -> Option<String> {
     let mut said = tempfile::tempfile().ok()?;
     let (out, err) = (said.try_clone().ok()?, said.try_clone().ok()?);
     let mut child =
-        Command::new(program).args(options).stdin(Stdio::null()).stdout(out).stderr(err).spawn().ok()?;
+        command(program).args(options).stdin(Stdio::null()).stdout(out).stderr(err).spawn().ok()?;
     let started = Instant::now();
     while child.try_wait().ok()?.is_none() {
         if started.elapsed() > Duration::from_secs(10) {
@@ -218,15 +204,6 @@ fn version(program: &Path, options: &[&str]) -> Option<String> {
     let text = String::from_utf8_lossy(&text).into_owned();
     let line = text.lines().map(str::trim).find(|l| l.contains(|c: char| c.is_ascii_digit()))?;
     Some(line.chars().take(100).collect())
-}
-
-/// Folders of Python packages: the private environment beside the present folder or above it.
-fn site_packages() -> Vec<PathBuf> {
-    let Ok(here) = std::env::current_dir() else { return Vec::new() };
-    here.ancestors()
-        .filter_map(|folder| std::fs::read_dir(folder.join(".tools/python/lib")).ok())
-        .flat_map(|list| list.flatten().map(|entry| entry.path().join("site-packages")))
-        .collect()
 }
 
 /// Version and place of a package, by the name of its `.dist-info` folder.
@@ -245,8 +222,8 @@ mod tests {
 
     #[test]
     fn programs_are_found_and_asked() {
-        let sh = which("sh").expect("a shell");
-        assert_eq!(which("no-such-program-here"), None);
+        let sh = find("sh").expect("a shell");
+        assert_eq!(find("no-such-program-here"), None);
         assert_eq!(version(&sh, &["-c", "echo hello; echo v1.2 >&2"]), Some("v1.2".to_owned()));
         assert_eq!(version(&sh, &["-c", "true"]), None);
         assert_eq!(version(Path::new("/no/such/program"), &[]), None);

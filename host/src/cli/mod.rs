@@ -191,9 +191,10 @@ pub fn main() -> ExitCode {
         progress::hide();
     }
     verilated::announce(move |text| console.say(text));
-    let result = match applies::refusal(&matches) {
-        Some(text) => Err(CommandError::Input(anyhow!(text))),
-        None => cli.command.run(console),
+    let result = match (applies::refusal(&matches), nendo_hdl::tools::check()) {
+        (Some(text), _) => Err(CommandError::Input(anyhow!(text))),
+        (None, Err(error)) => Err(CommandError::input(error)),
+        (None, Ok(())) => cli.command.run(console),
     };
     let (code, error, value) = match result {
         Ok(value) => (0, None, Some(value)),

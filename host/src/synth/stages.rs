@@ -1,12 +1,13 @@
 //! Running a flow: one tool after another, each with a log file and a line that says how it went.
 
 use super::{SynthError, tools::Tool};
+use nendo_hdl::tools::command;
 use serde::{Deserialize, Serialize};
 use std::{
     ffi::OsStr,
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     time::Instant,
 };
 
@@ -85,7 +86,7 @@ impl<'a> Stages<'a> {
             let io = |e: std::io::Error| failed(e.to_string());
             let output = File::create(&log).map_err(io)?;
             let errors = output.try_clone().map_err(io)?;
-            let status = Command::new(&tool.path)
+            let status = command(&tool.path)
                 .args(args)
                 .current_dir(folder)
                 .stdin(Stdio::null())

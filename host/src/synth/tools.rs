@@ -1,10 +1,8 @@
 //! Tools of the flows: where they are and which version they have.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+pub use nendo_hdl::tools::private_folder;
+use nendo_hdl::tools::{command, find};
+use std::path::{Path, PathBuf};
 
 /// A tool that a stage needs and this machine has not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +26,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Finds a tool on the PATH or in the private environment that `scripts/install-toolchain TOOLCHAIN` makes.
+    /// Finds a tool among those that `scripts/install-toolchain TOOLCHAIN` installs, or on the PATH.
     pub fn open(name: &str, toolchain: &str) -> Result<Self, Missing> {
         let path = find(name).ok_or_else(|| Missing {
             product: name.to_owned(),
@@ -47,35 +45,9 @@ impl Tool {
     }
 }
 
-/// The folder of private tools: `NENDO_TOOLS`, or `.tools` in this folder or one above.
-pub fn private_folder() -> Option<PathBuf> {
-    if let Some(folder) = env::var_os("NENDO_TOOLS") {
-        return Some(folder.into());
-    }
-    let here = env::current_dir().ok()?;
-    here.ancestors().map(|folder| folder.join(".tools")).find(|folder| folder.is_dir())
-}
-
-fn find(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let private = private_folder();
-    let own = private.iter().flat_map(|tools| [tools.join("bin"), tools.join("python/bin")]);
-    own.chain(env::split_paths(&path)).map(|folder| folder.join(name)).find(|file| is_program(file))
-}
-
-fn is_program(file: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-    }
-    #[cfg(not(unix))]
-    file.is_file()
-}
-
 /// The first line that has a digit in what a tool prints about its version.
 fn version(path: &Path) -> String {
-    let Ok(output) = Command::new(path).arg("--version").output() else { return "unknown".to_owned() };
+    let Ok(output) = command(path).arg("--version").output() else { return "unknown".to_owned() };
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()));

@@ -1,7 +1,14 @@
 //! From Verilog to a shared library, through a cache.
 
-use super::{VerilatedError, tool};
-use crate::circuit::{Direction, Module, Port, verilog};
+use super::{
+    VerilatedError,
+    cache::{Cache, Lack, file_error},
+    tool,
+};
+use crate::{
+    circuit::{Direction, Module, Port, verilog},
+    tools,
+};
 use nendo_model::contract::digest::hex_digest;
 use std::{
     env,
@@ -104,66 +111,42 @@ fn shim(ports: &[Port], options: SimOptions) -> String {
     s
 }
 
-/// Where compiled circuits are kept: `NENDO_CACHE`, else the user's cache folder.
-fn cache() -> PathBuf {
-    let named = env::var_os("NENDO_CACHE").map(PathBuf::from);
-    let user = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
-    named.unwrap_or_else(|| user().or_else(home).unwrap_or_else(env::temp_dir).join("nendo"))
-}
-
 /// The shared library of a circuit, compiled unless it is in the cache.
 pub(super) fn library(module: &Module, options: SimOptions) -> Result<PathBuf, VerilatedError> {
+    let cache = Cache::open()?;
     let tool = tool::find()?;
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let verilog = verilog(module, "top");
     let shim = shim(module.ports(), options);
     let key = format!("{verilog}\0{shim}\0{}\0{compiler}\0{FLAGS:?}\0{options:?}", tool.version);
     let key = hex_digest(key.as_bytes());
-    let folder = cache().join(&key[..24]);
-    let library = folder.join("circuit.so");
-    if library.is_file() {
-        return Ok(library);
-    }
-    if let Some(tell) = ANNOUNCER.get() {
-        tell("compiling the circuit with Verilator; the next run finds it compiled ...");
-    }
-    // Compiled aside and renamed: another process may be at the same circuit.
-    let file_error = |path: &Path| {
-        let path = path.display().to_string();
-        move |error| VerilatedError::File { path, error }
-    };
-    fs::create_dir_all(cache()).map_err(file_error(&cache()))?;
-    let work = tempfile::Builder::new().prefix("build-").tempdir_in(cache()).map_err(file_error(&cache()))?;
-    let aside = work.path();
-    for (name, text) in [("top.v", &verilog), ("shim.cpp", &shim)] {
-        fs::write(aside.join(name), text).map_err(file_error(&aside.join(name)))?;
-    }
-    let log = cache().join("last-failure.log");
-    let mut command = tool.command();
-    command.current_dir(aside).args(["--cc", "top.v", "--top-module", "top", "--Mdir", "."]).args(FLAGS);
-    if options.trace {
-        command.arg("--trace-fst");
-    }
-    match options.coverage {
-        Coverage::None => {}
-        Coverage::Lines => drop(command.arg("--coverage-line")),
-        Coverage::LinesAndToggles => drop(command.args(["--coverage-line", "--coverage-toggle"])),
-    }
-    check("verilator", run(&mut command).map_err(|_| VerilatedError::NoVerilator)?, &log)?;
-    let compiler = Compiler { program: &compiler, include: tool.root.join("include"), options, log: &log };
-    compiler.circuit(aside, &runtime(&compiler, &tool.version)?)?;
-    let _ = fs::create_dir_all(folder.parent().unwrap_or(Path::new(".")));
-    let kept = work.keep();
-    if fs::rename(&kept, &folder).is_err() {
-        // Someone else was faster: theirs is as good.
-        let _ = fs::remove_dir_all(&kept);
-    }
-    library.is_file().then_some(()).ok_or_else(|| VerilatedError::Load {
-        path: library.display().to_string(),
-        error: "it vanished after it was built".to_owned(),
+    let folder = cache.entry(&key[..24], &["circuit.so"], |aside, lack| {
+        if let Some(tell) = ANNOUNCER.get() {
+            tell(match lack {
+                Lack::Absent => "compiling the circuit with Verilator; the next run finds it compiled ...",
+                Lack::Damaged => "the compiled circuit is damaged: compiling it anew with Verilator ...",
+            });
+        }
+        for (name, text) in [("top.v", &verilog), ("shim.cpp", &shim)] {
+            fs::write(aside.join(name), text).map_err(file_error(&aside.join(name)))?;
+        }
+        let log = cache.file("last-failure.log");
+        let mut command = tool.command();
+        command.current_dir(aside).args(["--cc", "top.v", "--top-module", "top", "--Mdir", "."]).args(FLAGS);
+        if options.trace {
+            command.arg("--trace-fst");
+        }
+        match options.coverage {
+            Coverage::None => {}
+            Coverage::Lines => drop(command.arg("--coverage-line")),
+            Coverage::LinesAndToggles => drop(command.args(["--coverage-line", "--coverage-toggle"])),
+        }
+        check("verilator", run(&mut command).map_err(|_| VerilatedError::NoVerilator)?, &log)?;
+        let program = tools::find(&compiler).ok_or_else(|| VerilatedError::NoCompiler(compiler.clone()))?;
+        let compiler = Compiler { program, include: tool.root.join("include"), options, log: &log };
+        compiler.circuit(aside, &runtime(&cache, &compiler, &tool.version)?)
     })?;
-    Ok(library)
+    Ok(folder.join("circuit.so"))
 }
 
 /// Verilator's options: unused and unoptimised parts stay quiet, the rest is an error.
@@ -174,7 +157,7 @@ const FLAGS: [&str; 7] = ["-O3", "--x-assign", "fast", "--x-initial", "unique", 
 const LARGE: u64 = 2_000_000;
 
 /// Verilator's own C++, compiled once for all circuits.
-fn runtime(compiler: &Compiler<'_>, version: &str) -> Result<Vec<PathBuf>, VerilatedError> {
+fn runtime(cache: &Cache, compiler: &Compiler<'_>, version: &str) -> Result<Vec<PathBuf>, VerilatedError> {
     let Compiler { program, include, options, .. } = compiler;
     let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
     if options.trace {
@@ -183,21 +166,21 @@ fn runtime(compiler: &Compiler<'_>, version: &str) -> Result<Vec<PathBuf>, Veril
     if options.coverage != Coverage::None {
         names.push("verilated_cov.cpp");
     }
-    let key = hex_digest(format!("{version}\0{program}\0{options:?}\0{}", include.display()).as_bytes());
-    let folder = cache().join(format!("runtime-{}", &key[..16]));
-    let objects: Vec<PathBuf> = names.iter().map(|name| folder.join(name).with_extension("o")).collect();
-    if !objects.iter().all(|o| o.is_file()) {
-        fs::create_dir_all(&folder)
-            .map_err(|error| VerilatedError::File { path: folder.display().to_string(), error })?;
+    let (program, place) = (program.display(), include.display());
+    let key = hex_digest(format!("{version}\0{program}\0{options:?}\0{place}").as_bytes());
+    let objects: Vec<String> = names.iter().map(|name| name.replace(".cpp", ".o")).collect();
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    let folder = cache.entry(&format!("runtime-{}", &key[..16]), &objects, |aside, _| {
         let sources: Vec<PathBuf> = names.iter().map(|name| include.join(name)).collect();
-        compiler.objects(&folder, &sources, &objects, false)?;
-    }
-    Ok(objects)
+        let objects: Vec<PathBuf> = objects.iter().map(|name| aside.join(name)).collect();
+        compiler.objects(aside, &sources, &objects, false)
+    })?;
+    Ok(objects.iter().map(|name| folder.join(name)).collect())
 }
 
 /// The system's C++ compiler with what it needs to know.
 struct Compiler<'a> {
-    program: &'a str,
+    program: PathBuf,
     include: PathBuf,
     options: SimOptions,
     log: &'a Path,
@@ -227,7 +210,7 @@ impl Compiler<'_> {
         let bytes: u64 =
             fast.iter().filter_map(|name| Some(fs::metadata(folder.join(name)).ok()?.len())).sum();
         self.objects(folder, &sources, &objects, bytes > LARGE)?;
-        let mut command = Command::new(self.program);
+        let mut command = tools::command(&self.program);
         command.arg("-shared").args(&objects).args(runtime).arg("-pthread");
         command.arg("-o").arg(folder.join("circuit.so"));
         if self.options.trace {
@@ -268,7 +251,7 @@ impl Compiler<'_> {
                     _ => "-O2",
                 };
                 let aside = object.with_extension(format!("{}.tmp", std::process::id()));
-                let mut command = Command::new(self.program);
+                let mut command = tools::command(&self.program);
                 command.args(["-std=gnu++17", "-fPIC", "-w", "-c", level]).args(&defines);
                 command
                     .arg("-I")
@@ -292,7 +275,7 @@ impl Compiler<'_> {
     }
 
     fn run(&self, command: &mut Command) -> Result<Output, VerilatedError> {
-        run(command).map_err(|_| VerilatedError::NoCompiler(self.program.to_owned()))
+        run(command).map_err(|_| VerilatedError::NoCompiler(self.program.display().to_string()))
     }
 }
 

@@ -5,6 +5,7 @@
 //! interface. Nothing here knows about the engine: any circuit with a `clock` can be run.
 
 mod build;
+mod cache;
 mod library;
 mod sim;
 mod tool;
@@ -43,6 +44,30 @@ pub enum VerilatedError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// There is nowhere to keep what is compiled.
+    #[error(
+        "no folder for compiled engines: neither NENDO_CACHE, XDG_CACHE_HOME nor HOME names one. Set NENDO_CACHE to a \
+         folder of your own"
+    )]
+    NoCache,
+    /// The cache is not the user's alone.
+    #[error("compiled engines are kept in {folder}, which {fault}: {remedy}")]
+    Cache {
+        /// The folder.
+        folder: String,
+        /// What is wrong with it.
+        fault: &'static str,
+        /// How to mend it.
+        remedy: String,
+    },
+    /// What was compiled is damaged at once.
+    #[error(
+        "{0} was compiled anew and is damaged again: is the disk full, or bad? NENDO_CACHE names another folder"
+    )]
+    Damaged(String),
+    /// Where things are depends on the current folder.
+    #[error(transparent)]
+    Relative(#[from] crate::tools::Relative),
     /// The library cannot be loaded.
     #[error("loading {path}: {error}")]
     Load {

@@ -1,8 +1,8 @@
 //! Finding Verilator.
 
 use super::VerilatedError;
+use crate::tools;
 use std::{
-    env,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -23,7 +23,7 @@ pub struct Tool {
 impl Tool {
     /// A command line to be completed.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = tools::command(&self.program);
         if self.packaged {
             command.env("VERILATOR_ROOT", &self.root);
         }
@@ -31,36 +31,26 @@ impl Tool {
     }
 }
 
-/// Finds Verilator: `NENDO_VERILATOR` (a program), else the search path, else a Python environment named by
-/// `NENDO_PYTHON` or `.tools/python` below this or a parent folder.
+/// Finds Verilator: `NENDO_VERILATOR` (a program), else where all tools are ([`tools`]), else in a Python environment:
+/// `NENDO_PYTHON`, or the one among the private tools.
 pub fn find() -> Result<Tool, VerilatedError> {
-    if let Some(program) = env::var_os("NENDO_VERILATOR") {
-        return probe(Path::new(&program)).ok_or(VerilatedError::NoVerilator);
+    if let Some(program) = tools::variable("NENDO_VERILATOR") {
+        let program = Some(program).filter(|program| program.is_absolute());
+        return program.and_then(|program| probe(&program)).ok_or(VerilatedError::NoVerilator);
     }
-    let on_path =
-        env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());
-    let named = env::var_os("NENDO_PYTHON").map(PathBuf::from);
-    let here = env::current_dir().unwrap_or_default();
-    let private = named.into_iter().chain(here.ancestors().map(|folder| folder.join(".tools/python")));
-    on_path
-        .map(|folder| folder.join("verilator"))
-        .chain(private.flat_map(|folder| packaged(&folder)))
-        .filter(|program| program.is_file())
+    let packaged = tools::python_packages().into_iter().map(|folder| folder.join("verilator/bin/verilator"));
+    tools::find_all("verilator")
+        .into_iter()
+        .chain(packaged.filter(|program| program.is_file()))
         .find_map(|program| probe(&program))
         .ok_or(VerilatedError::NoVerilator)
-}
-
-/// Verilator programs inside a Python environment.
-fn packaged(environment: &Path) -> Vec<PathBuf> {
-    let versions = std::fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    versions.map(|version| version.path().join("site-packages/verilator/bin/verilator")).collect()
 }
 
 fn probe(program: &Path) -> Option<Tool> {
     // A packaged Verilator sits in its own root; an installed one knows where its root is.
     let own_root = program.parent()?.parent()?.to_path_buf();
     let packaged = own_root.join("include/verilated.cpp").is_file();
-    let mut command = Command::new(program);
+    let mut command = tools::command(program);
     if packaged {
         command.env("VERILATOR_ROOT", &own_root);
     }
@@ -69,7 +59,7 @@ fn probe(program: &Path) -> Option<Tool> {
     let root = if packaged {
         own_root
     } else {
-        let output = Command::new(program).args(["--getenv", "VERILATOR_ROOT"]).output().ok()?;
+        let output = tools::command(program).args(["--getenv", "VERILATOR_ROOT"]).output().ok()?;
         PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
     };
     root.join("include/verilated.cpp").is_file().then(|| Tool {
