@@ -33,6 +33,8 @@ const LINES: &[(&str, i32, &str)] = &[
     ("scene box 9x9x9 --mass 1e300 -o never.toml", 2, "quantities between 1e-30 and 1e30"),
     ("scene box 9x9x9 --mass nan -o never.toml", 2, "a number"),
     ("scene box 9x9x9 --step 1e-20 --duration 1e9 -o never.toml", 2, "more than a run can have"),
+    ("view --listen 8080", 2, "an address and a port: 127.0.0.1:8080"),
+    ("view --listen localhost:8080", 2, "an address and a port: 127.0.0.1:8080"),
     // Names of nothing.
     ("", 2, "Usage"),
     ("frobnicate", 2, "unrecognized subcommand"),

@@ -1,5 +1,7 @@
-//! The viewer from the outside: a plain WebSocket client in place of the page, well-behaved and not.
+//! The viewer from the outside: what a page sees and does.
 #![cfg(feature = "cli")]
+
+mod viewer;
 
 use nendo_model::engine::InProcess;
 use nendo_model::{
@@ -14,175 +16,8 @@ use nendo_model::{
     twin::engine::Model,
 };
 use serde_json::{Value, json};
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    process::{Child, ChildStdout, Command, Stdio},
-    time::{Duration, Instant},
-};
-use tungstenite::{Message, WebSocket, client::IntoClientRequest, protocol::frame::coding::CloseCode};
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// `nendo view`, interrupted at the end of the test.
-struct View {
-    child: Child,
-    stdout: BufReader<ChildStdout>,
-    url: String,
-}
-
-impl View {
-    fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_nendo"))
-            .args([&["view", "--json", "--quiet"], args].concat())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let url: Value = serde_json::from_str(&line).unwrap();
-        Self { child, stdout, url: url["url"].as_str().unwrap().to_owned() }
-    }
-
-    /// Host and port.
-    fn host(&self) -> &str {
-        self.url.strip_prefix("http://").unwrap().split('/').next().unwrap()
-    }
-
-    fn connect(&self) -> Client {
-        self.try_connect("", &[]).unwrap()
-    }
-
-    fn try_connect(&self, question: &str, headers: &[(&'static str, &str)]) -> Result<Client, u16> {
-        let stream = TcpStream::connect(self.host()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut request = format!("ws://{}/ws{question}", self.host()).into_client_request().unwrap();
-        for (name, value) in headers {
-            request.headers_mut().insert(*name, value.parse().unwrap());
-        }
-        match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Client { socket }),
-            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
-                Err(answer.status().as_u16())
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Status and body of a request.
-    fn get(&self, path: &str, host: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.host()).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let status = text.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, text)
-    }
-
-    /// Ctrl-C: it ends well, and has printed one object only.
-    fn end(mut self) {
-        interrupt(&self.child);
-        let end = Instant::now() + PATIENCE;
-        let status = loop {
-            match self.child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
-                None => panic!("does not end"),
-            }
-        };
-        let mut rest = String::new();
-        self.stdout.read_to_string(&mut rest).unwrap();
-        assert_eq!((status.code(), rest.as_str()), (Some(0), ""));
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-}
-
-struct Client {
-    socket: WebSocket<TcpStream>,
-}
-
-/// A binary message: its header and its words.
-struct Part {
-    header: Value,
-    words: Vec<u8>,
-}
-
-impl Part {
-    fn points(&self) -> Vec<[f32; 3]> {
-        let floats: Vec<f32> =
-            self.words.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect();
-        floats[..floats.len() / 4 * 3].chunks(3).map(|c| c.try_into().unwrap()).collect()
-    }
-
-    fn step(&self) -> u64 {
-        self.header["step"].as_u64().unwrap()
-    }
-}
-
-impl Client {
-    fn next(&mut self) -> Part {
-        let Message::Binary(bytes) = self.socket.read().unwrap() else { panic!("binary messages only") };
-        let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
-        Part {
-            header: serde_json::from_slice(&bytes[4..4 + length]).unwrap(),
-            words: bytes[4 + length..].to_vec(),
-        }
-    }
-
-    /// The next frame that is as wanted.
-    fn frame(&mut self, wanted: impl Fn(&Value) -> bool) -> Part {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let part = self.next();
-            if part.header["kind"] == "frame" && wanted(&part.header) {
-                return part;
-            }
-            assert!(Instant::now() < end, "last: {}", part.header);
-        }
-    }
-
-    fn tell(&mut self, message: Value) {
-        self.socket.send(Message::text(message.to_string())).unwrap();
-    }
-
-    /// Back to the start, standing still.
-    fn rewind(&mut self) {
-        self.tell(json!({"do": "pause"}));
-        self.tell(json!({"do": "reset"}));
-        self.frame(|h| h["step"] == 0 && h["running"] == false && h["busy"].is_null());
-    }
-
-    fn step(&mut self, steps: u64) -> Part {
-        self.tell(json!({"do": "step", "steps": steps}));
-        self.frame(|h| h["step"].as_u64() >= Some(steps))
-    }
-
-    /// Why the server closed the connection.
-    fn sent_away(mut self) -> String {
-        loop {
-            match self.socket.read() {
-                Ok(Message::Close(Some(close))) => {
-                    assert_eq!(close.code, CloseCode::Policy);
-                    return close.reason.to_string();
-                }
-                Ok(Message::Close(None)) => panic!("closed without a reason"),
-                Ok(_) => {}
-                Err(error) => return error.to_string(),
-            }
-        }
-    }
-}
+use std::process::Command;
+use viewer::View;
 
 fn model(change: impl Fn(&mut Model)) -> Vec<[f32; 3]> {
     let scene = Scene::open("box:3x3x3").unwrap();
@@ -377,86 +212,58 @@ fn a_page_touches_the_object() {
     view.end();
 }
 
+/// Many steps were taken in one go: nobody saw or changed anything until they were over.
 #[test]
-fn bad_clients_are_sent_away_and_the_run_goes_on() {
-    let view = View::start(&["box:3x3x3"]);
-    let mut page = view.connect();
-    let before = page.frame(|h| h["step"].as_u64() > Some(0)).step();
-
-    for wrong in
-        ["", "play", "{}", "[1,2", r#"{"do":"explode"}"#, r#"{"do":"step","steps":-1}"#, "\u{0}\u{7f}"]
-    {
-        let mut client = view.connect();
-        client.socket.send(Message::text(wrong)).unwrap();
-        assert!(!client.sent_away().is_empty(), "{wrong}");
+fn many_steps_of_one_page_do_not_hold_up_the_others() {
+    let view = View::start(&["box:12x12x12"]);
+    let (mut one, mut other) = (view.connect(), view.connect());
+    one.rewind();
+    let steps = 100_000;
+    one.tell(json!({"do": "step", "steps": steps}));
+    let moving = other.frame(|h| h["step"].as_u64() > Some(0));
+    other.frame(|h| h["step"].as_u64() > Some(moving.step()));
+    other.tell(json!({"do": "pull", "particle": 7, "force": [1, 0, 0]}));
+    let pulled = other.frame(|h| h["pull"]["particle"] == 7);
+    assert!(pulled.step() < steps, "while it is under way");
+    other.tell(json!({"do": "pause"}));
+    other.tell(json!({"do": "release"}));
+    let ended = one.frame(|h| h["pull"].is_null() && h["step"].as_u64() >= Some(pulled.step())).step();
+    assert!(ended < steps, "a pause ends it: {ended}");
+    // Told twice, taken twice.
+    for _ in 0..2 {
+        one.tell(json!({"do": "step", "steps": 3}));
     }
-    let mut client = view.connect();
-    client.socket.send(Message::binary(vec![0; 10])).unwrap();
-    assert_eq!(client.sent_away(), "text only");
-    for size in [nendo_host::view::MAX_MESSAGE + 1, 1 << 22] {
-        let mut client = view.connect();
-        let _ = client.socket.send(Message::text(" ".repeat(size)));
-        assert!(!client.sent_away().is_empty());
-    }
-    let mut client = view.connect();
-    for _ in 0..2 * nendo_host::view::MAX_RATE {
-        if client.socket.send(Message::text(r#"{"do":"speed","speed":1}"#)).is_err() {
-            break;
-        }
-    }
-    assert!(!client.sent_away().is_empty());
-    // Not WebSocket at all.
-    let mut raw = TcpStream::connect(view.host()).unwrap();
-    raw.write_all(&[0xff; 4096]).unwrap();
-    // Particles and scenes that are not there are nobody's business.
-    page.tell(json!({"do": "pull", "particle": 4_000_000, "force": [1, 0, 0]}));
-    page.tell(json!({"do": "open", "scene": 99, "engine": "model", "profile": "wide"}));
-    page.tell(json!({"do": "open", "scene": 0, "engine": "board", "profile": "wide"}));
-
-    // Every place taken by somebody who reads nothing: the next is refused, the engine does not wait.
-    let lazy: Vec<Client> = (1..nendo_host::view::MAX_CLIENTS).map(|_| view.connect()).collect();
-    assert_eq!(view.try_connect("", &[]).err(), Some(503));
-    let after = page.frame(|h| h["step"].as_u64() > Some(before + 200));
-    assert_eq!((&after.header["trouble"], &after.header["running"]), (&Value::Null, &json!(true)));
-    drop(lazy);
-    let end = Instant::now() + PATIENCE;
-    while view.try_connect("", &[]).is_err() {
-        assert!(Instant::now() < end, "places are given back");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    assert_eq!(one.frame(|h| h["step"].as_u64() >= Some(ended + 6)).step(), ended + 6);
     view.end();
 }
 
+/// Another page's "release", or its leaving, let go of whatever somebody held.
 #[test]
-fn only_its_own_page_may_connect() {
-    let view = View::start(&["box:3x3x3"]);
-    assert!(view.url.starts_with("http://127.0.0.1:"), "{}", view.url);
-    let host = view.host();
-    let (status, page) = view.get("/", host);
-    assert_eq!(status, 200);
-    for part in ["style.css", "main.js", "camera.js", "picture.js", "overlay.js", "plot.js"] {
-        assert_eq!(view.get(&format!("/{part}"), host).0, 200, "{part}");
-    }
-    assert!(page.contains("content-security-policy") && !page.contains("https://"));
-    assert_eq!(view.get("/", "evil.example").0, 403);
-    assert_eq!(view.get("/../Cargo.toml", host).0, 404);
-    assert_eq!(view.try_connect("", &[("origin", "http://evil.example")]).err(), Some(403));
-    assert_eq!(view.try_connect("", &[("host", "evil.example")]).err(), Some(403));
-    assert!(view.try_connect("", &[("origin", &format!("http://{host}"))]).is_ok());
-    view.end();
-}
-
-#[test]
-fn other_addresses_need_the_token() {
-    let view = View::start(&["box:3x3x3", "--listen", "0.0.0.0:0"]);
-    let (_, token) = view.url.split_once("?token=").expect("a token");
-    assert_eq!(token.len(), 32);
-    let host = view.host();
-    assert_eq!(view.get("/", host).0, 403);
-    assert_eq!(view.get("/?token=0", host).0, 403);
-    assert_eq!(view.get(&format!("/?token={token}"), host).0, 200);
-    assert_eq!(view.try_connect("", &[]).err(), Some(403));
-    assert!(view.try_connect(&format!("?token={token}"), &[]).is_ok());
+fn what_a_page_holds_is_not_let_go_by_another() {
+    let view = View::start(&["box:3x3x3", "--engine", "f32"]);
+    let mut mine = view.connect();
+    mine.rewind();
+    mine.tell(json!({"do": "pull", "particle": 13, "force": [1, 0, 0]}));
+    mine.tell(json!({"do": "touch", "center": [0, 0, 100], "radius": 1.0}));
+    let held = |h: &Value| h["pull"]["particle"] == 13 && !h["touch"].is_null();
+    mine.frame(held);
+    let mut other = view.connect();
+    other.tell(json!({"do": "release"}));
+    other.tell(json!({"do": "pull", "particle": 5, "force": [1, 0, 0]}));
+    other.tell(json!({"do": "touch", "center": [0, 0, 50], "radius": 1.0}));
+    // What follows is obeyed after all that.
+    other.tell(json!({"do": "speed", "speed": 0.5}));
+    let after = mine.frame(|h| h["speed"] == 0.5).header;
+    assert!(held(&after) && after["touch"][2] == 100.0, "{after}");
+    drop(other);
+    let mut third = view.connect();
+    third.tell(json!({"do": "speed", "speed": 0.25}));
+    assert!(held(&third.frame(|h| h["speed"] == 0.25).header));
+    // Who leaves lets go, and then another may hold it.
+    drop(mine);
+    third.frame(|h| h["pull"].is_null() && h["touch"].is_null());
+    third.tell(json!({"do": "pull", "particle": 5, "force": [1, 0, 0]}));
+    third.frame(|h| h["pull"]["particle"] == 5);
     view.end();
 }
 

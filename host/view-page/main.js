@@ -24,7 +24,8 @@ const say = text => { $("notice").textContent = text ?? ""; $("notice").hidden =
 const tell = message => { if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
 
 function connect() {
-  socket = new WebSocket(`ws://${location.host}/ws${location.search}`);
+  // Beside the page, so that its address has the token, too.
+  socket = new WebSocket(new URL("ws", location).href.replace(/^http/, "ws"));
   socket.binaryType = "arraybuffer";
   socket.onmessage = ({ data }) => {
     const length = new DataView(data).getUint32(0, true);

@@ -21,16 +21,20 @@ Examples:
   nendo view materials                  elastic, viscoplastic and rheological side by side
   nendo view cube9 --engine rtl         on the hardware itself, compiled by Verilator
   nendo view scenes/                    choose among the scene files of a folder
-  nendo view cube9 --listen 0.0.0.0:8080    for others too, who need the printed address with its token")]
+  nendo view cube9 --listen 0.0.0.0:8080    for others too; whoever visits needs the printed address")]
 pub(super) struct Args {
     /// A scene file, a folder of scene files, or one of the built-in scenes
     #[arg(value_name = "SCENE|DIR", default_value = "cube9")]
     scene: String,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Address and port to serve at; port 0 is any free one. Beyond loopback visitors need a token
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    /// Address and port to serve at; port 0 is any free one
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     listen: SocketAddr,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "an address and a port: 127.0.0.1:8080")
 }
 
 /// What there is to choose besides what was asked for.
@@ -77,8 +81,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let served = runtime.block_on(server.serve(session, interrupted));
-    // The object has been printed already: nothing more, whatever the end.
-    served.map_err(|error| CommandError::Run(error, Some(Value::Null)))?;
+    runtime.block_on(server.serve(session, interrupted));
+    // The object has been printed already.
     Ok(Value::Null)
 }

@@ -1,42 +1,34 @@
-//! The page over HTTP and its WebSocket, with limits on what strangers can do.
+//! The page over HTTP and its WebSocket, behind one door.
 //!
-//! Only pages from this very server may connect: the browser says where a page comes from (`Origin`), and the
-//! name it used (`Host`) must be one of ours, so that no other site can reach the engine through the browser.
-//! Beyond loopback every request needs the token.
+//! Every request needs the token, which is the first part of its path: so the page's parts and its WebSocket, which the
+//! page names relative to itself, have it too. Only pages from this very server may connect: the browser says where a
+//! page comes from (`Origin`), and on loopback the name it used (`Host`) must be one of ours, so that no other site can
+//! reach the engine through the browser.
+//!
+//! A page that is let in has a place of its own ([`super::talk`]); what waits outside cannot take it ([`super::porch`]).
 
 use super::{
-    protocol::{Command, MAX_MESSAGE},
-    session::{Frame, Session},
+    porch,
+    session::Session,
+    talk::{self, MAX_CLIENTS},
 };
 use anyhow::Context;
 use axum::{
     Router,
-    extract::{
-        Query, State, WebSocketUpgrade,
-        ws::{CloseFrame, Message, WebSocket, close_code},
-    },
-    http::{HeaderMap, StatusCode, header},
+    extract::{Request, State, WebSocketUpgrade},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
 };
 use std::{
-    collections::HashMap,
     net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
-use tokio::{
-    net::TcpListener,
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
-
-/// Pages at a time.
-pub const MAX_CLIENTS: usize = 8;
-/// Messages a page may send within a second.
-pub const MAX_RATE: u32 = 240;
-/// A page that takes nothing for so long is gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+use tokio::{net::TcpListener, sync::Semaphore};
 
 /// The page's parts: path, type, content.
 const PARTS: [(&str, &str, &str); 8] = [
@@ -57,23 +49,22 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data:; frame-ancestors 
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    token: Option<String>,
+    token: String,
 }
 
 struct Shared {
     session: Session,
     places: Arc<Semaphore>,
+    /// Pages there have been.
+    pages: AtomicU64,
     address: SocketAddr,
-    token: Option<String>,
+    token: String,
 }
 
 impl Server {
-    /// Listens; beyond loopback a token is made that every visitor needs.
+    /// Listens, and makes a token that every visitor needs.
     pub async fn listen(address: SocketAddr) -> anyhow::Result<Self> {
-        let token = match address.ip().is_loopback() {
-            true => None,
-            false => Some(token()?),
-        };
+        let token = token()?;
         let listener = TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, token })
@@ -81,26 +72,30 @@ impl Server {
 
     /// Where to look.
     pub fn url(&self) -> String {
-        let token = self.token.as_ref().map_or(String::new(), |t| format!("?token={t}"));
-        format!("http://{}/{token}", self.address)
+        format!("http://{}/{}/", self.address, self.token)
     }
 
     /// Serves until `end` comes.
-    pub async fn serve(self, session: Session, end: impl Future<Output = ()>) -> anyhow::Result<()> {
+    pub async fn serve(self, session: Session, end: impl Future<Output = ()>) {
         let Self { listener, address, token } = self;
         let places = Arc::new(Semaphore::new(MAX_CLIENTS));
-        let shared = Arc::new(Shared { session, places, address, token });
-        let mut routes = Router::new().route("/", get(page)).route("/ws", get(connect));
+        let shared = Arc::new(Shared { session, places, pages: AtomicU64::new(0), address, token });
+        let mut routes = Router::new()
+            .route("/{token}/", get(|| async { part("text/html; charset=utf-8", PAGE) }))
+            .route("/{token}/ws", get(connect));
         for (path, kind, content) in PARTS {
-            routes = routes.route(path, get(move || async move { part(kind, content) }));
+            let path = format!("/{{token}}{path}");
+            routes = routes.route(&path, get(move || async move { part(kind, content) }));
         }
-        let serve = axum::serve(listener, routes.with_state(shared.clone())).into_future();
+        let routes = routes
+            .fallback(async || (StatusCode::NOT_FOUND, "nothing is here\n"))
+            .layer(middleware::from_fn_with_state(shared.clone(), admit))
+            .with_state(shared.clone());
         tokio::select! {
-            result = serve => result?,
+            () = porch::serve(listener, routes) => {}
             () = end => {}
         }
         shared.session.end();
-        Ok(())
     }
 }
 
@@ -122,114 +117,54 @@ fn part(kind: &'static str, content: &'static str) -> Response {
     (headers, content).into_response()
 }
 
-type Question = Query<HashMap<String, String>>;
-
-async fn page(State(shared): State<Arc<Shared>>, headers: HeaderMap, Query(question): Question) -> Response {
-    match shared.admit(&headers, &question) {
-        Ok(()) => part("text/html; charset=utf-8", PAGE),
-        Err(why) => (StatusCode::FORBIDDEN, why).into_response(),
+/// The door: whatever is asked for, it is nobody's who may not come in.
+async fn admit(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let mut response = match shared.refusal(request.headers(), request.uri().path()) {
+        None => next.run(request).await,
+        Some(why) => (StatusCode::FORBIDDEN, why).into_response(),
+    };
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        // One request each: who has been answered makes room for others.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
+    response
 }
 
 impl Shared {
-    fn admit(&self, headers: &HeaderMap, question: &HashMap<String, String>) -> Result<(), &'static str> {
+    /// Why a request is refused, if it is.
+    fn refusal(&self, headers: &HeaderMap, path: &str) -> Option<&'static str> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let host = text(header::HOST).ok_or("no Host\n")?;
-        if let Some(origin) = text(header::ORIGIN)
-            && origin.strip_prefix("http://") != Some(host)
+        let Some(host) = text(header::HOST) else { return Some("no Host\n") };
+        if let Some(origin) = headers.get(header::ORIGIN)
+            && origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")) != Some(host)
         {
-            return Err("pages from elsewhere may not connect\n");
+            return Some("pages from elsewhere may not connect\n");
         }
-        match &self.token {
-            Some(token) if question.get("token") == Some(token) => Ok(()),
-            Some(_) => Err("the address needs the token that nendo printed\n"),
-            None => {
-                let port = self.address.port();
-                let ours = [format!("localhost:{port}"), self.address.to_string()];
-                ours.iter().any(|o| o == host).then_some(()).ok_or("not a name of this server\n")
-            }
+        let port = self.address.port();
+        if self.address.ip().is_loopback()
+            && host != self.address.to_string()
+            && host != format!("localhost:{port}")
+        {
+            return Some("not a name of this server\n");
         }
+        let given = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
+        (!same(given, &self.token)).then_some("the address needs the token that nendo printed\n")
     }
 }
 
-async fn connect(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    Query(question): Question,
-    upgrade: WebSocketUpgrade,
-) -> Response {
-    if let Err(why) = shared.admit(&headers, &question) {
-        return (StatusCode::FORBIDDEN, why).into_response();
-    }
+/// Whether two texts are the same, in a time that does not tell where they differ.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
+async fn connect(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) -> Response {
     let Ok(place) = shared.places.clone().try_acquire_owned() else {
         let text = format!("{MAX_CLIENTS} pages are connected: close one\n");
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     };
-    let upgrade = upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE);
-    upgrade.on_upgrade(async move |mut socket| {
-        let mut pulls = false;
-        if let Err(why) = converse(&mut socket, &shared.session, &mut pulls).await {
-            let close = CloseFrame { code: close_code::POLICY, reason: why.into() };
-            let _ = timeout(PATIENCE, socket.send(Message::Close(Some(close)))).await;
-        }
-        if pulls {
-            shared.session.command(Command::Release {});
-        }
+    let page = shared.pages.fetch_add(1, Ordering::Relaxed);
+    talk::limited(upgrade).on_upgrade(async move |socket| {
+        talk::talk(socket, &shared.session, page).await;
         drop(place);
     })
-}
-
-/// Talks with a page until it leaves; an error is why it is sent away.
-async fn converse(socket: &mut WebSocket, session: &Session, pulls: &mut bool) -> Result<(), String> {
-    let mut frames = session.frames();
-    frames.mark_changed();
-    let mut opened = 0;
-    let (mut since, mut count) = (Instant::now(), 0);
-    loop {
-        tokio::select! {
-            message = socket.recv() => {
-                let text = match message {
-                    Some(Ok(Message::Text(text))) => text,
-                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
-                    Some(Ok(Message::Binary(_))) => return Err("text only".to_owned()),
-                    Some(Ok(Message::Close(_))) | None => return Ok(()),
-                    Some(Err(error)) => return Err(short(&error.to_string())),
-                };
-                if since.elapsed() >= Duration::from_secs(1) {
-                    (since, count) = (Instant::now(), 0);
-                }
-                count += 1;
-                if count > MAX_RATE {
-                    return Err(format!("more than {MAX_RATE} messages within a second"));
-                }
-                let command = Command::parse(&text).map_err(|e| short(&e))?;
-                *pulls = matches!(command, Command::Pull { .. }) || *pulls && command != Command::Release {};
-                // Another page may have filled the queue: whose commands come at a bearable rate waits for room.
-                let end = Instant::now() + PATIENCE;
-                while !session.command(command.clone()) {
-                    if Instant::now() >= end {
-                        return Err("too many commands are waiting".to_owned());
-                    }
-                    sleep(Duration::from_millis(5)).await;
-                }
-            }
-            changed = frames.changed() => {
-                changed.map_err(|_| "the engine's thread has ended".to_owned())?;
-                let Frame { opened: now, scene, state } = frames.borrow_and_update().clone();
-                let news = if now == opened { None } else { Some(scene) };
-                opened = now;
-                for bytes in news.into_iter().chain([state]) {
-                    let sent = timeout(PATIENCE, socket.send(Message::Binary(bytes))).await;
-                    if !matches!(sent, Ok(Ok(()))) {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A reason as it fits a closing message.
-fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(100).map(|c| if c.is_ascii() { c } else { '?' }).collect()
 }

@@ -82,7 +82,9 @@ const MODULES: &str = "/modules";
 /// process of a machine it does nothing.
 fn main() -> ExitCode {
     if std::process::id() != 1 {
-        eprintln!("this is for the first process of a virtual machine, which it switches off: see scripts/test-pci");
+        eprintln!(
+            "this is for the first process of a virtual machine, which it switches off: see scripts/test-pci"
+        );
         return ExitCode::from(2);
     }
     match Args::parse(std::env::args().skip(1)).and_then(|args| try_card(&args)) {

@@ -1,10 +1,15 @@
 //! The engine's own thread: it obeys commands, keeps pace, and leaves its latest state to be seen.
 //!
 //! Nobody who watches can hold it up: frames go into a slot that keeps only the latest, at most 60 a second,
-//! and none at all while nobody watches.
+//! and none at all while nobody watches. Nor can who commands: many steps are taken a few at a time, and between them
+//! others are heard. There is one hand to pull with and one ball to touch with; each is the page's that took it first,
+//! until it lets go or leaves.
+
+mod commands;
+mod pace;
 
 use super::{
-    protocol::{Color, Command, FrameHeader, Message, SceneHeader, SolidHeader},
+    protocol::{Color, FrameHeader, Message, SceneHeader, SolidHeader},
     stage::{self, Stage, View},
 };
 use crate::{
@@ -16,7 +21,10 @@ use crate::{
 };
 use anyhow::Context;
 use axum::body::Bytes;
-use nendo_model::{contract::numbers::Profile, force::contact::wall::Hand, mesh::Vec3, scene::Scene};
+use commands::Event;
+pub use commands::Refused;
+use nendo_model::{contract::numbers::Profile, scene::Scene};
+use pace::Pace;
 use std::{
     sync::{
         Arc,
@@ -30,13 +38,8 @@ use tokio::sync::watch;
 
 /// Time between two frames: at most 60 a second.
 const FRAME: Duration = Duration::from_micros(16_667);
-/// An engine computes for so long, in seconds, before it looks at commands again.
-const BATCH: f64 = 0.004;
 /// Commands that wait to be obeyed.
 const QUEUE: usize = 64;
-/// How far behind its pace an engine may fall, in seconds, before the rest is forgotten.
-const DEBT: f64 = 0.1;
-
 /// What there is to see, as messages.
 #[derive(Clone, Default)]
 pub struct Frame {
@@ -66,7 +69,7 @@ pub struct Start {
 
 /// A running session.
 pub struct Session {
-    commands: SyncSender<Command>,
+    events: SyncSender<Event>,
     frames: watch::Receiver<Frame>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -75,7 +78,7 @@ pub struct Session {
 impl Session {
     /// Starts one; returns when its engine is open.
     pub fn start(start: Start) -> Result<Self, OpenError> {
-        let (commands, queue) = mpsc::sync_channel(QUEUE);
+        let (events, queue) = mpsc::sync_channel(QUEUE);
         let (slot, frames) = watch::channel(Frame::default());
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, opened) = mpsc::channel();
@@ -92,15 +95,10 @@ impl Session {
             }
         });
         match opened.recv() {
-            Ok(Ok(())) => Ok(Self { commands, frames, stop, thread }),
+            Ok(Ok(())) => Ok(Self { events, frames, stop, thread }),
             Ok(Err(error)) => Err(error),
             Err(_) => std::panic::resume_unwind(Box::new("the engine's thread ended")),
         }
-    }
-
-    /// Gives a command; false if too many are waiting.
-    pub fn command(&self, command: Command) -> bool {
-        self.commands.try_send(command).is_ok()
     }
 
     /// The slot of the latest frame.
@@ -118,46 +116,12 @@ impl Session {
     }
 }
 
-/// When steps are due.
-struct Pace {
-    /// Simulated seconds per second; none for as fast as possible.
-    speed: Option<f64>,
-    since: Instant,
-    /// Steps taken since then.
-    done: f64,
-    /// Seconds a step takes.
-    cost: f64,
-}
-
-impl Pace {
-    fn restart(&mut self) {
-        (self.since, self.done) = (Instant::now(), 0.0);
-    }
-
-    /// Steps to take now, of `step` seconds each.
-    fn due(&mut self, step: f64) -> u64 {
-        let batch = (BATCH / self.cost).clamp(1.0, 1e6);
-        let Some(speed) = self.speed else { return batch as u64 };
-        let owed = self.since.elapsed().as_secs_f64() * speed / step - self.done;
-        if owed > (DEBT * speed / step).max(1.0) {
-            self.restart();
-            return batch as u64;
-        }
-        owed.min(batch) as u64
-    }
-
-    fn took(&mut self, steps: u64, time: Duration) {
-        self.done += steps as f64;
-        self.cost = (time.as_secs_f64() / steps as f64).max(1e-9);
-    }
-}
-
 /// What the thread holds.
 struct Player {
     scenes: Vec<String>,
     names: Vec<String>,
     engines: Vec<EngineChoice>,
-    queue: Receiver<Command>,
+    queue: Receiver<Event>,
     slot: watch::Sender<Frame>,
     stop: Arc<AtomicBool>,
     options: EngineOptions,
@@ -169,6 +133,11 @@ struct Player {
     stage: Option<Stage>,
     color: Color,
     running: bool,
+    /// Steps still to be taken while it does not run by itself.
+    left: u64,
+    /// The pages that pull and touch.
+    puller: Option<u64>,
+    toucher: Option<u64>,
     pace: Pace,
     next_frame: Instant,
     /// Steps per second, and since when and what step they are counted.
@@ -180,12 +149,7 @@ struct Player {
 }
 
 impl Player {
-    fn new(
-        start: Start,
-        queue: Receiver<Command>,
-        slot: watch::Sender<Frame>,
-        stop: Arc<AtomicBool>,
-    ) -> Self {
+    fn new(start: Start, queue: Receiver<Event>, slot: watch::Sender<Frame>, stop: Arc<AtomicBool>) -> Self {
         let Start { scenes, scene, options, choice, candidates, why } = start;
         // A board only if it was given: a page cannot name one.
         let board = EngineChoice::One(EngineKind::Board);
@@ -211,7 +175,10 @@ impl Player {
             stage: None,
             color: Color::default(),
             running: true,
-            pace: Pace { speed: Some(1.0), since: Instant::now(), done: 0.0, cost: 1e-3 },
+            left: 0,
+            puller: None,
+            toucher: None,
+            pace: Pace::new(),
             next_frame: Instant::now(),
             rate: 0.0,
             counted: (Instant::now(), 0),
@@ -229,11 +196,14 @@ impl Player {
         }
         self.set_running(true);
         while !self.stop.load(Ordering::Relaxed) {
-            let due = if self.running && self.stage.is_some() { self.pace.due(self.scene.step) } else { 0 };
+            let due = self.due();
             if due > 0 {
                 self.advance(due);
             }
-            if self.running && self.slot.receiver_count() > 1 && Instant::now() >= self.next_frame {
+            if (self.running || due > 0)
+                && self.slot.receiver_count() > 1
+                && Instant::now() >= self.next_frame
+            {
                 self.publish();
             }
             let wait = match (due > 0, self.running) {
@@ -243,12 +213,13 @@ impl Player {
             };
             let mut next = self.queue.recv_timeout(wait);
             let mut obeyed = false;
-            while let Ok(command) = next {
-                self.obey(command);
+            while let Ok(event) = next {
+                self.hear(event);
                 obeyed = true;
                 next = self.queue.try_recv().map_err(|_| RecvTimeoutError::Timeout);
             }
-            if obeyed && !self.running {
+            // What was told and the last of several steps are seen at once.
+            if !self.running && self.left == 0 && (obeyed || due > 0) {
                 self.publish();
             }
         }
@@ -257,42 +228,21 @@ impl Player {
         }
     }
 
-    fn obey(&mut self, command: Command) {
-        match command {
-            Command::Play {} => self.set_running(true),
-            Command::Pause {} => self.set_running(false),
-            Command::Step { steps } => {
-                self.set_running(false);
-                self.advance(steps);
-            }
-            Command::Speed { speed } => {
-                self.pace.speed = speed;
-                self.pace.restart();
-            }
-            Command::Reset {} => self.reopen(),
-            Command::Open { scene, engine, profile } => self.open(scene, engine, profile),
-            Command::Color { by } => {
-                let reference = (by == Color::Error) != (self.color == Color::Error);
-                self.color = by;
-                if reference {
-                    // The reference has to see every step: from the start again, with or without it.
-                    self.reopen();
-                }
-            }
-            Command::Pull { particle, force } => {
-                if (particle as usize) < self.scene.mesh.particles.len() {
-                    self.pull(Some((particle, Vec3::from(force))));
-                }
-            }
-            Command::Touch { center, radius } => self.touch(Some(Hand { center: center.into(), radius })),
-            Command::Release {} => {
-                self.pull(None);
-                self.touch(None);
-            }
+    /// Steps to take before commands are looked at again.
+    fn due(&mut self) -> u64 {
+        if self.stage.is_none() {
+            return 0;
         }
+        if self.running {
+            return self.pace.due(self.scene.step);
+        }
+        let due = self.left.min(self.pace.batch() as u64);
+        self.left -= due;
+        due
     }
 
     fn set_running(&mut self, running: bool) {
+        self.left = 0;
         self.running = running && self.stage.is_some();
         self.pace.restart();
         self.counted = (Instant::now(), self.step());
@@ -301,22 +251,6 @@ impl Player {
 
     fn step(&self) -> u64 {
         self.stage.as_ref().map_or(0, Stage::step)
-    }
-
-    fn pull(&mut self, pull: Option<(u32, Vec3)>) {
-        if let Some(stage) = &mut self.stage
-            && let Err(error) = stage.pull(pull)
-        {
-            self.error = Some(format!("{error:#}"));
-        }
-    }
-
-    fn touch(&mut self, hand: Option<Hand>) {
-        if let Some(stage) = &mut self.stage
-            && let Err(error) = stage.touch(hand)
-        {
-            self.error = Some(format!("{error:#}"));
-        }
     }
 
     fn advance(&mut self, steps: u64) {
@@ -339,33 +273,9 @@ impl Player {
     }
 
     fn halt(&mut self, error: String) {
-        self.running = false;
+        (self.running, self.left) = (false, 0);
         self.error = Some(error);
         self.publish();
-    }
-
-    fn open(&mut self, scene: usize, engine: EngineChoice, profile: Profile) {
-        if scene >= self.scenes.len() || !self.engines.contains(&engine) {
-            return;
-        }
-        match Scene::open(&self.scenes[scene]) {
-            Ok(new) => {
-                (self.scene, self.chosen) = (new, scene);
-                self.choice = engine;
-                if profile != self.options.profile {
-                    (self.options.profile, self.options.inverse) = (profile, profile.usual_inverse());
-                }
-                match self.choose() {
-                    Ok(()) => self.reopen(),
-                    Err(error) => {
-                        self.stage = None;
-                        self.announce();
-                        self.halt(error.to_string());
-                    }
-                }
-            }
-            Err(error) => self.error = Some(error.to_string()),
-        }
     }
 
     /// The engine for the present scene.
@@ -380,6 +290,8 @@ impl Player {
 
     /// From the start, on an engine of its own.
     fn reopen(&mut self) {
+        // A new engine is pulled and touched by nobody.
+        (self.puller, self.toucher) = (None, None);
         if let Some(mut old) = self.stage.take() {
             let _ = old.close();
         }
