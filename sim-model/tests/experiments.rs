@@ -147,7 +147,7 @@ const ROLLER: &str = "center = [0, 0, 0.062]";
 
 /// Scene, what is replaced in it by what, and the measure that then is not as expected.
 const WITHOUT_THE_CAUSE: &[(&str, &str, &str, &str)] = &[
-    ("press9", "c2 = ", "c2 = 1e9 #", "kind"),
+    ("press9", "duration = 3.0", "gravity = [0, 0, -1]\nduration = 3.0", "weight"),
     ("volume-with", VOLUME, "", "volume"),
     ("volume-without", "[[pins]]", "[volume]\nstiffness = 1.5e9\ndamping = 1.2e6\n[[pins]]", "volume"),
     ("x1-three-objects", "material = \"elastic\"\n", "material = \"rheological\"\n", "elastic"),

@@ -3,23 +3,19 @@
 use super::{Draw, Film, rgb};
 use crate::output::Whole;
 use anyhow::{Context, anyhow, bail};
+use nendo_hdl::tools;
 use std::{
-    env,
     fs::File,
     io::{self, Read, Write},
     os::unix::process::CommandExt,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
     thread,
 };
 
 /// Where ffmpeg is.
 pub(super) fn ffmpeg() -> anyhow::Result<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    // What is executed does not depend on the folder one happens to be in.
-    let folders = env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let found = folders.map(|folder| folder.join("ffmpeg")).find(|file| file.is_file());
-    found.ok_or_else(|| {
+    tools::find("ffmpeg").ok_or_else(|| {
         anyhow!(
             "MP4 and WebM need ffmpeg, which is not on PATH: install it (Debian: apt-get install ffmpeg), \
              or write a .gif, or a folder of PNG files with -o NAME/ or --png"
@@ -37,7 +33,7 @@ pub(super) fn write(film: &Film, frames: usize, draw: &mut Draw<'_>) -> anyhow::
         true => &["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0"],
         false => &["-c:v", "libx264", "-crf", "20", "-movflags", "+faststart"],
     };
-    let mut child = Command::new(ffmpeg()?)
+    let mut child = tools::command(&ffmpeg()?)
         .args(["-hide_banner", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"])
         .args([
             "-s",

@@ -9,6 +9,7 @@ pub mod health;
 pub mod loads;
 pub mod measure;
 mod rigid;
+mod select;
 pub mod sense;
 pub(crate) mod spectrum;
 mod supports;

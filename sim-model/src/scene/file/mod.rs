@@ -2,9 +2,12 @@
 
 mod boxes;
 mod mesh;
-mod select;
 
-use super::{Load, Motion, NamedMaterial, Pins, Release, ScalingRequest, Scene, Support, measure::measures};
+use super::{
+    Load, Motion, NamedMaterial, Pins, Release, ScalingRequest, Scene, Support,
+    measure::measures,
+    select::{select, select_edges},
+};
 use crate::{
     force::{
         Forces,
@@ -13,8 +16,6 @@ use crate::{
     mesh::Vec3,
     reader::{SceneError, Source, Table, Value},
 };
-pub(super) use select::particles;
-use select::{select, select_edges};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 use toml::de::DeTable;
 

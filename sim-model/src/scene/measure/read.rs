@@ -6,7 +6,7 @@ use super::{
 use crate::{
     mesh::Vec3,
     reader::{SceneError, Table, Value as Entry},
-    scene::{Holding, Scene, deformation::DeformationKind, file::particles},
+    scene::{Holding, Scene, deformation::DeformationKind, select::particles},
 };
 
 /// The keys of a measure.

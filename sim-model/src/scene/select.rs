@@ -11,7 +11,7 @@ pub(super) fn select(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneEr
 }
 
 /// Particles chosen by "all", a list of numbers, a face, a group or a region.
-pub(in crate::scene) fn particles(on: &Value<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
+pub(super) fn particles(on: &Value<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneError> {
     let all = 0..mesh.particles.len() as u32;
     let chosen: Vec<u32> = if on.is_string() {
         match on.string()? {
