@@ -55,7 +55,6 @@ pub mod film;
 #[cfg(feature = "cli")]
 mod interrupt;
 pub mod live;
-#[cfg(feature = "cli")]
 pub mod output;
 #[cfg(feature = "cli")]
 pub mod picture;
@@ -71,5 +70,7 @@ pub mod selftest;
 #[cfg(feature = "cli")]
 pub mod synth;
 pub mod sys;
+#[cfg(feature = "cli")]
+pub mod testbench;
 #[cfg(feature = "cli")]
 pub mod view;

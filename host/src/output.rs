@@ -2,7 +2,18 @@
 //!
 //! What is written grows under a name of its own in the same folder, is synced, and then takes the place of what was there.
 //! Symlinks are followed. A device or a pipe is written to as it stands (`-o /dev/stdout`); a socket is refused. What an
-//! ended process has left in a folder is removed by the next that writes there.
+//! ended process has left in a folder is removed by the next that writes there. No other source file of this crate makes,
+//! replaces or removes a file (`tests/tests/architecture.rs`).
+
+#[cfg(feature = "rtl")]
+mod aside;
+#[cfg(feature = "cli")]
+mod socket;
+
+#[cfg(feature = "rtl")]
+pub use aside::Aside;
+#[cfg(feature = "cli")]
+pub use socket::{SocketError, SocketPlace};
 
 use std::{
     collections::HashSet,
@@ -17,6 +28,8 @@ use tempfile::NamedTempFile;
 
 /// What files under way are called in front.
 const ASIDE: &str = ".nendo-";
+/// The lock in a folder under way.
+const LOCK: &str = "lock";
 /// A file under way is locked; what is found unlocked was left behind, unless it is so young that its lock may be to come.
 const YOUNG: Duration = Duration::from_secs(60);
 /// As many links are followed, as systems do.
@@ -37,6 +50,27 @@ pub fn try_folder(folder: &Path) -> io::Result<()> {
 /// Whether a file can be written. Asked before long work; what is there stays as it is.
 pub fn try_file(path: &Path) -> io::Result<()> {
     Whole::begin(path).map(drop)
+}
+
+/// Removes a file of ours; that it is not there is as good.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A log that is read while it grows: it is there at once, and another program writes it.
+pub fn log(path: &Path) -> io::Result<File> {
+    match Place::of(path)? {
+        Place::Device => OpenOptions::new().write(true).open(path),
+        Place::File { path, .. } => File::create(path),
+    }
+}
+
+/// Writes to what the system shows as a file and is none, as it stands.
+pub fn tell(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// A file under way. Without `finish` nothing has happened.
@@ -83,7 +117,7 @@ impl Whole {
         let sink = match Place::of(path)? {
             Place::Device => Sink::Through(OpenOptions::new().write(true).open(path)?),
             Place::File { path, permissions } => {
-                let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let folder = folder_of(&path);
                 fs::create_dir_all(folder)?;
                 sweep(folder);
                 let mut builder = tempfile::Builder::new();
@@ -112,14 +146,21 @@ impl Whole {
                     return Err(io::Error::new(io::ErrorKind::AlreadyExists, "a device is there now"));
                 }
                 aside.persist(&path).map_err(|e| e.error)?;
-                // A name that is lost with the power is no file; not every file system can be asked.
-                if let Some(folder) = path.parent() {
-                    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-                }
+                sync_folder(&path);
                 Ok(())
             }
         }
     }
+}
+
+/// The folder a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name that is lost with the power is no file; not every file system can be asked.
+fn sync_folder(path: &Path) {
+    let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
 }
 
 /// What stands where a file is to be.
@@ -176,8 +217,11 @@ fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(ASIDE));
-        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) && is_left(&entry.path()) {
+        let Some(kind) = entry.file_type().ok().filter(|_| ours) else { continue };
+        if kind.is_file() && is_left(&entry.path()) {
             let _ = fs::remove_file(entry.path());
+        } else if kind.is_dir() && is_left(&entry.path().join(LOCK)) {
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -300,6 +344,11 @@ mod tests {
         };
         aged(".nendo-left");
         aged("kept");
+        fs::create_dir(folder.path().join(".nendo-folder")).unwrap();
+        aged(".nendo-folder/lock");
+        aged(".nendo-folder/file");
+        // A folder without our lock is somebody's.
+        fs::create_dir(folder.path().join(".nendo-notes")).unwrap();
         let at_work = aged(".nendo-at-work");
         at_work.try_lock().unwrap();
         File::create(folder.path().join(".nendo-young")).unwrap();
@@ -307,6 +356,6 @@ mod tests {
         let mut names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, [".nendo-at-work", ".nendo-young", "kept"]);
+        assert_eq!(names, [".nendo-at-work", ".nendo-notes", ".nendo-young", "kept"]);
     }
 }

@@ -99,6 +99,66 @@ fn waveforms_are_written_and_only_where_there_are_signals() {
     assert_eq!(nendo(&["run", "cube9", "--trace-from", "5"]).status.code(), Some(2));
 }
 
+/// `--trace FILE` unlinked whatever FILE was, and reported success when nothing had been written.
+#[test]
+fn a_trace_unlinked_what_was_there_and_lied_of_success() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let run = |file: &str, extra: &[&str]| {
+        json(&[&["run", "box:3x3x3", "--engine", "rtl", "--steps", "1", "--trace", file], extra].concat())
+    };
+    // A run that ends before the first clock of its waveforms writes none, and what was there stays.
+    std::fs::write(at("mine"), "mine").unwrap();
+    let (code, report) = run(&at("mine"), &["--trace-from", "100000000"]);
+    assert_eq!(code, 1);
+    assert!(report["error"].as_str().unwrap().contains("before the waveforms' first"), "{report}");
+    assert_eq!(std::fs::read(at("mine")).unwrap(), b"mine");
+    // A link is followed, a device is written to and stays, one that is full is an error, a socket is refused.
+    symlink("wave.fst", at("link")).unwrap();
+    assert_eq!(run(&at("link"), &[]).0, 0);
+    assert!(std::fs::metadata(at("wave.fst")).unwrap().len() > 1000);
+    assert!(std::fs::symlink_metadata(at("link")).unwrap().is_symlink());
+    symlink("/dev/null", at("null")).unwrap();
+    assert_eq!(run(&at("null"), &[]).0, 0);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let (code, report) = run("/dev/full", &[]);
+    assert_eq!(code, 1);
+    assert!(report["error"].as_str().unwrap().contains("/dev/full"), "{report}");
+    let _listener = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    assert_eq!(run(&at("socket"), &[]).0, 1);
+    assert!(std::fs::symlink_metadata(at("socket")).unwrap().file_type().is_socket());
+    let mut left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["link", "mine", "null", "socket", "wave.fst"]);
+}
+
+/// A recording said nothing of what had been recorded; and the runs of `--each-material` wrote into one file, one over the
+/// other.
+#[test]
+fn a_recording_knows_its_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my traffic.jsonl").display().to_string();
+    ok(&["run", "single", "--device", "model", "--steps", "3", "--record", &file]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let command = head["origin"]["command"].as_str().unwrap();
+    assert!(command.starts_with("nendo run single --device model --steps 3 --record '"), "{command}");
+    assert_eq!(
+        (&head["origin"]["scene"], &head["origin"]["nendo"]),
+        (&"single".into(), &env!("CARGO_PKG_VERSION").into())
+    );
+    let (code, report) = json(&["run", "single", "--device", &format!("replay:{file}"), "--steps", "4"]);
+    assert_eq!(code, 1);
+    assert!(report["error"].as_str().unwrap().contains("it was made by `nendo run single"), "{report}");
+    let each =
+        ["picture", "materials", "--each-material", "--device", "model", "--record", &file, "-o", "x.png"];
+    let refused = nendo(&each);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+}
+
 #[test]
 fn a_missing_verilator_is_explained() {
     let out = Command::new(env!("CARGO_BIN_EXE_nendo"))

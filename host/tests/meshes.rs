@@ -183,11 +183,30 @@ fn the_doctor_names_every_tool_and_its_use() {
         assert_eq!(tool["present"].as_bool().unwrap(), tool["path"].is_string(), "{tool}");
     }
     assert_eq!(report["absent"], tools.iter().filter(|t| t["present"] == false).count());
+    // What a target's flow lacks, and which names would do, nobody said.
+    let targets = report["targets"].as_array().unwrap();
+    let target = |name: &str| targets.iter().find(|t| t["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    for (name, flow, count) in
+        [("ecp5-85k", "nextpnr-ecp5", 3), ("acorn", "nextpnr-xilinx", 4), ("vc707", "vivado", 1)]
+    {
+        let of = target(name);
+        let (here, missing) = (of["tools"].as_array().unwrap(), of["missing"].as_array().unwrap());
+        assert_eq!((&of["flow"], here.len() + missing.len()), (&flow.into(), count), "{of}");
+        assert_eq!(of["complete"], missing.is_empty());
+        let names =
+            |tool: &serde_json::Value| tool["names"].as_array().is_some_and(|names| !names.is_empty());
+        assert!(here.iter().chain(missing).all(names), "{of}");
+        assert!(
+            missing.iter().all(|tool| tool["get"].as_str().is_some_and(|get| get.contains("install"))),
+            "{of}"
+        );
+    }
     // Without a PATH everything is absent, and that is no failure.
     let bare = Command::new(env!("CARGO_BIN_EXE_nendo")).arg("doctor").env("PATH", "").output().unwrap();
     assert!(bare.status.success());
     let said = String::from_utf8_lossy(&bare.stdout).into_owned();
     assert!(said.contains("absent  verilator") && said.contains("Debian package verilator"), "{said}");
+    assert!(said.contains("ngdbuild; install ISE 10.1"), "{said}");
 }
 
 #[test]

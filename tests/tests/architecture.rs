@@ -178,6 +178,100 @@ fn a_circle_would_be_found() {
     assert_eq!(cycle(&graph(&[("a", "b"), ("b", "c"), ("c", "b")])).unwrap(), ["b", "c", "b"]);
 }
 
+/// A crate's Rust sources outside tests: name from the repository's root, and code without comments and unit tests.
+fn sources(krate: &str) -> Vec<(String, String)> {
+    let source = root().join(krate).join("src");
+    let rust = files(&source).into_iter().filter(|f| f.extension().is_some_and(|e| e == "rs"));
+    rust.filter(|file| module(&source, file).is_some())
+        .map(|file| {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let name = file.strip_prefix(root()).unwrap().display().to_string();
+            (name, lines.map(|line| format!("{line}\n")).collect())
+        })
+        .collect()
+}
+
+/// What makes, replaces or removes a file.
+const FILE_MAKERS: [&str; 10] = [
+    "fs::write(",
+    "File::create",
+    "fs::rename(",
+    "fs::copy(",
+    "remove_file(",
+    "remove_dir",
+    ".create(true)",
+    ".create_new(",
+    "create_dir",
+    ".truncate(true)",
+];
+
+/// Every writer had a way of its own: some deleted what was there, some replaced devices, some said nothing of a full disk.
+#[test]
+fn files_are_written_in_one_way() {
+    // The one way; and the store of compiled circuits, in a folder of its own where nobody else's files are, and each whole
+    // before it has its name.
+    let ways = |file: &str| file.starts_with("host/src/output") || file.starts_with("hdl/src/sim/verilated/");
+    let mut makers = BTreeMap::new();
+    for krate in ["sim-model", "hdl", "host"] {
+        for (file, code) in sources(krate) {
+            let found: Vec<&str> = FILE_MAKERS.into_iter().filter(|maker| code.contains(maker)).collect();
+            if !found.is_empty() {
+                makers.insert(file, found);
+            }
+        }
+    }
+    assert!(makers.contains_key("host/src/output.rs"), "the search finds the one way itself");
+    let others: Vec<_> = makers.iter().filter(|(file, _)| !ways(file)).collect();
+    assert!(others.is_empty(), "these write on their own, not through host/src/output.rs: {others:#?}");
+}
+
+/// Things that messages count.
+const COUNTED: [&str; 13] = [
+    "particles",
+    "edges",
+    "steps",
+    "modules",
+    "tetrahedra",
+    "triangles",
+    "nodes",
+    "words",
+    "materials",
+    "elements",
+    "clocks",
+    "files",
+    "points",
+];
+
+/// `1 edges`: a number and a plural in a message go through `nendo_model::text::count`. After `of`, `all` or `0 to` it is a
+/// whole, which is not one.
+#[test]
+fn messages_said_1_edges() {
+    let mut found = Vec::new();
+    for krate in ["sim-model", "hdl", "host"] {
+        for (file, code) in sources(krate) {
+            for thing in COUNTED {
+                for (at, _) in code.match_indices(&format!("}} {thing}")) {
+                    let end = at + 2 + thing.len();
+                    let whole_word = !code[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                    let open = code[..at].rfind('{').unwrap_or(0);
+                    let before = code[..open].trim_end();
+                    let is_whole = ["of", "all", "to", "most", "within", "after"]
+                        .iter()
+                        .any(|word| before.ends_with(word));
+                    let quoted = code[..at].lines().next_back().is_some_and(|line| line.contains('"'));
+                    if whole_word && !is_whole && quoted {
+                        let line = code[..at].matches('\n').count();
+                        found.push(format!("{file}: {}", code.lines().nth(line).unwrap_or_default().trim()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
 /// Paths in a page's code spans that must be there: those that begin with a folder or file of the repository.
 fn paths(page: &str) -> Vec<&str> {
     let spans = page.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);

@@ -52,10 +52,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let step = stability.copyable_step();
     let unstable = stability.complaint();
     console.answer(match &unstable {
-        None => format!(
-            "stable: step {} s, largest stable step {step} s (set by {})",
-            scene.step, stability.limited_by
-        ),
+        None => format!("stable: step {} s, {}", scene.step, stability.limit()),
         Some(text) => text.clone(),
     });
     let profiles = args.profile.map_or(Profile::ALL.to_vec(), |p| vec![p]);

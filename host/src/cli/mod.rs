@@ -218,3 +218,32 @@ pub fn main() -> ExitCode {
     }
     ExitCode::from(if console::answered() { code } else { code.max(1) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit<'a>(command: &'a clap::Command, found: &mut Vec<(&'a str, &'a clap::Arg)>) {
+        let out = command.get_arguments().find(|arg| arg.get_id() == "out");
+        found.extend(out.map(|arg| (command.get_name(), arg)));
+        command.get_subcommands().for_each(|sub| visit(sub, found));
+    }
+
+    /// Some commands had `--out` without `-o`, and each said it in its own words.
+    #[test]
+    fn what_is_written_where_was_said_differently_by_every_command() {
+        let all = command();
+        let mut found = Vec::new();
+        visit(&all, &mut found);
+        assert!(found.len() >= 10, "{found:?}");
+        for (name, arg) in found {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            let value = arg.get_value_names().and_then(<[_]>::first).map_or("", |value| value.as_str());
+            assert_eq!((arg.get_long(), arg.get_short()), (Some("out"), Some('o')), "{name}");
+            let (said, place) =
+                if value == "DIR" { ("into this folder", "DIR") } else { ("to this file", "FILE") };
+            assert!(help.starts_with("Write ") && help.contains(said), "{name}: {help}");
+            assert!(value.starts_with(place), "{name}: {value}");
+        }
+    }
+}

@@ -38,9 +38,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
     at: Vec<f64>,
     /// One row for every material of the scene, as if all edges had it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "record")]
     each_material: bool,
-    /// The picture (.svg or .png)
+    /// Write to this file (.svg or .png)
     #[arg(long, short, value_name = "FILE", value_parser = plot::picture_path)]
     out: PathBuf,
 }

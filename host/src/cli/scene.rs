@@ -66,8 +66,8 @@ pub(super) struct BoxArgs {
     /// Duration in seconds
     #[arg(long, default_value_t = 1.0, value_parser = quantity)]
     duration: f64,
-    /// The file to write
-    #[arg(long, short)]
+    /// Write to this file
+    #[arg(long, short, value_name = "FILE.toml")]
     out: PathBuf,
     /// Overwrite an existing file
     #[arg(long)]
@@ -199,16 +199,15 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         console.answer(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
     }
     console.answer(format!(
-        "step {} s, largest stable step {} s (set by {}), duration {} s",
+        "step {} s, {}, duration {} s",
         scene.step,
-        stability.copyable_step(),
-        stability.limited_by,
+        stability.limit(),
         scene.duration
     ));
     // The papers' bound c1 c2/(c1+c2) < A m/h, with the A of this mesh.
     let bounds = stability.a_stable.zip(rk4.a_stable);
     let constants = bounds.map_or(String::new(), |(e, r)| format!("; c < A m/h with A = {e:.4}, rk4 {r:.4}"));
-    console.answer(format!("with rk4 up to {} s (set by {}){constants}", rk4.copyable_step(), rk4.limited_by));
+    console.answer(format!("with rk4: {}{constants}", rk4.limit()));
     let shares = args.modules.map(|modules| share(mesh, modules, console)).transpose()?;
     let materials: Vec<Value> = scene
         .materials

@@ -2,7 +2,7 @@
 
 use super::{CommandError, Console, options::HardwareArgs, target};
 use crate::{
-    output::write_whole,
+    output::{try_folder, write_whole},
     synth::{self, Job, SynthError, SynthReport},
 };
 use anyhow::{Context, anyhow};
@@ -37,7 +37,7 @@ pub(super) struct Args {
     flow: Option<Flow>,
     #[command(flatten)]
     hardware: HardwareArgs,
-    /// The folder to write into [default: out/synth/TARGET]
+    /// Write into this folder [default: out/synth/TARGET]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Compare with this report: multipliers and block memories exactly, flip-flops and tables within 5 %
@@ -56,7 +56,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let config = args.hardware.standard();
     let kept = args.check.as_ref().map(read_report).transpose().map_err(CommandError::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    try_folder(&folder).with_context(|| folder.display().to_string())?;
     let say = |line: &str| console.say(line);
     let flow = args.flow.unwrap_or(target.flow);
     let (report, error) =

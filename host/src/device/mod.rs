@@ -13,6 +13,10 @@ pub mod record;
 pub mod registry;
 #[cfg(feature = "rtl")]
 pub mod rtl;
+#[cfg(feature = "rtl")]
+pub mod traffic;
+#[cfg(feature = "rtl")]
+mod waveforms;
 
 pub use backend::{Making, SpecError};
 pub use identity::{IdentityError, identify};

@@ -1,12 +1,16 @@
 //! The Verilated engine behind its AXI4-Lite port: a board without hardware.
 
-use super::{Device, DeviceError, Waited, backend::Backend};
+use super::{Device, DeviceError, Waited, backend::Backend, waveforms};
+use crate::output::Aside;
 use nendo_hdl::{
     bus::axi::axi_board,
     sim::verilated::{PortId, Sim, SimOptions, VerilatedError},
 };
 use nendo_model::contract::config::Config;
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// As users name it.
 pub const BACKEND: Backend = Backend {
@@ -46,9 +50,11 @@ struct Ports {
 }
 
 /// Which clocks go into a waveform file.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct TracePlan {
     file: PathBuf,
+    /// Where the circuit writes them.
+    aside: Aside,
     from: u64,
     to: u64,
     running: bool,
@@ -59,6 +65,8 @@ pub struct Rtl {
     sim: Sim,
     ports: Ports,
     trace: Option<TracePlan>,
+    /// Why the waveforms are not there.
+    lost: Option<DeviceError>,
 }
 
 impl Rtl {
@@ -83,7 +91,7 @@ impl Rtl {
             rresp: port("rresp"),
             irq: sim.port("irq"),
         };
-        let mut rtl = Self { sim, ports, trace: None };
+        let mut rtl = Self { sim, ports, trace: None, lost: None };
         rtl.power_on();
         Ok(rtl)
     }
@@ -110,22 +118,43 @@ impl Rtl {
     /// for it.
     pub fn trace(&mut self, file: &Path, after: u64, clocks: u64) -> Result<(), VerilatedError> {
         let from = self.sim.clocks() + after;
-        // Opening it now shows now whether it can be written.
-        self.sim.trace(Some(file))?;
+        // Beginning it now shows now whether it can be written.
+        let aside = Aside::begin(file)
+            .map_err(|error| VerilatedError::File { path: file.display().to_string(), error })?;
+        self.sim.trace(Some(&aside.path()))?;
         if after > 0 {
             self.sim.trace(None)?;
         }
-        let plan =
-            TracePlan { file: file.to_owned(), from, to: from.saturating_add(clocks), running: after == 0 };
-        self.trace = Some(plan);
+        let to = from.saturating_add(clocks);
+        self.trace = Some(TracePlan { file: file.to_owned(), aside, from, to, running: after == 0 });
         Ok(())
     }
 
-    /// Lets the clocks pass that a planned trace still wants.
-    pub fn finish_trace(&mut self) {
+    /// Lets the clocks pass that a planned trace still wants, and has its file written.
+    pub fn finish_trace(&mut self) -> Result<(), DeviceError> {
         if let Some(plan) = &self.trace {
             self.tick(plan.to.saturating_sub(self.sim.clocks()));
         }
+        self.end_trace();
+        self.lost.take().map_or(Ok(()), Err)
+    }
+
+    /// What has been traced is put where it was wanted; why it cannot be is kept.
+    fn end_trace(&mut self) {
+        let Some(plan) = self.trace.take() else { return };
+        let (ended, first) = (self.sim.clocks(), plan.from);
+        let write = || {
+            // The circuit was built for waveforms, or there would be no plan.
+            let stopped = self.sim.trace(None).map_err(io::Error::other);
+            if !plan.running {
+                let text = format!("the run ended at clock {ended}, before the waveforms' first, {first}");
+                return Err(io::Error::other(text));
+            }
+            stopped?;
+            waveforms::check(&plan.aside.path())?;
+            plan.aside.finish()
+        };
+        self.lost = write().map_err(DeviceError::io(plan.file.display().to_string())).err();
     }
 
     /// Clocks, with the trace switched on and off on the way.
@@ -134,10 +163,8 @@ impl Rtl {
         while let Some(plan) = self.trace.as_mut().filter(|p| if p.running { p.to } else { p.from } <= end) {
             let edge = if plan.running { plan.to } else { plan.from };
             self.sim.tick(edge - self.sim.clocks());
-            // The circuit was built for waveforms, or there would be no plan.
-            let file = (!plan.running).then_some(plan.file.as_path());
-            if self.sim.trace(file).is_err() || plan.running {
-                self.trace = None;
+            if plan.running || self.sim.trace(Some(&plan.aside.path())).is_err() {
+                self.end_trace();
             } else {
                 plan.running = true;
             }
@@ -147,7 +174,10 @@ impl Rtl {
 
     /// Writes coverage data.
     pub fn coverage(&mut self, file: &Path) -> Result<(), VerilatedError> {
-        self.sim.coverage(file)
+        let failed = |error| VerilatedError::File { path: file.display().to_string(), error };
+        let aside = Aside::begin(file).map_err(failed)?;
+        self.sim.coverage(&aside.path())?;
+        aside.finish().map_err(failed)
     }
 
     fn timeout(&self, doing: String) -> DeviceError {
@@ -236,5 +266,10 @@ impl Device for Rtl {
 
     fn name(&self) -> String {
         "rtl".to_owned()
+    }
+
+    fn close(&mut self) -> Result<(), DeviceError> {
+        self.end_trace();
+        self.lost.take().map_or(Ok(()), Err)
     }
 }

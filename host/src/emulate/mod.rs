@@ -13,13 +13,14 @@ mod dma;
 mod interrupt;
 mod shared;
 
-use crate::device::{Device, pci::dma::BAR_BYTES as DMA_BYTES};
+use crate::{
+    device::{Device, pci::dma::BAR_BYTES as DMA_BYTES},
+    output::{SocketError, SocketPlace},
+};
 use backend::{Backend, SPACE_BYTES};
 use nendo_hdl::bus::pci::config_space as space;
 use shared::Shared;
 use std::{
-    io,
-    os::unix::net::UnixStream,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     thread,
@@ -50,9 +51,9 @@ impl Card {
 /// Why a card cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
-    /// Somebody else has the socket.
-    #[error("{} is in use by another server; choose another path", .0.display())]
-    InUse(PathBuf),
+    /// There can be no socket where it is to be.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
     /// The BAR cannot have this size.
     #[error("a BAR has a power of two of bytes, at least 4096; not {0}")]
     Size(u32),
@@ -64,14 +65,6 @@ pub enum EmulateError {
         /// What happened.
         error: vfio_user::Error,
     },
-    /// A stale socket cannot be removed.
-    #[error("{}: {error}", path.display())]
-    File {
-        /// The socket.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
     /// A client broke the protocol in a way the server could not answer.
     #[error("a client sent what is no vfio-user message; its connection was ended")]
     Nonsense,
@@ -82,18 +75,30 @@ pub struct Emulator {
     server: Server,
     shared: Shared,
     path: PathBuf,
+    place: SocketPlace,
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.place.remove();
+    }
 }
 
 impl Emulator {
-    /// Listens on a socket. A socket that nobody listens on any more is replaced.
+    /// Listens on a socket. One of this user's that nobody listens on any more is replaced.
     pub fn new(path: &Path, card: Card, device: Box<dyn Device>) -> Result<Self, EmulateError> {
         if !card.bar_bytes.is_power_of_two() || card.bar_bytes < 4096 {
             return Err(EmulateError::Size(card.bar_bytes));
         }
-        remove_stale(path)?;
-        let server = Server::new(path, true, interrupts(), regions(card))
-            .map_err(|error| EmulateError::Server { path: path.to_owned(), error })?;
-        Ok(Self { server, shared: Shared::new(Backend::new(card, device)), path: path.to_owned() })
+        let (place, listener) = SocketPlace::listen(path)?;
+        let server = Server::from_owned_fd(listener.into(), true, interrupts(), regions(card));
+        let shared = Shared::new(Backend::new(card, device));
+        Ok(Self { server, shared, path: path.to_owned(), place })
+    }
+
+    /// Where it listens.
+    pub fn place(&self) -> SocketPlace {
+        self.place.clone()
     }
 
     /// Serves one client until it goes.
@@ -110,17 +115,6 @@ impl Emulator {
         let result = result.map_err(|_| EmulateError::Nonsense)?;
         result.map_err(|error| EmulateError::Server { path: self.path.clone(), error })?;
         Ok(self.shared.card().counts)
-    }
-}
-
-/// Removes a socket that its server has left behind.
-fn remove_stale(path: &Path) -> Result<(), EmulateError> {
-    match UnixStream::connect(path) {
-        Ok(_) => Err(EmulateError::InUse(path.to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            std::fs::remove_file(path).map_err(|error| EmulateError::File { path: path.to_owned(), error })
-        }
-        Err(_) => Ok(()),
     }
 }
 

@@ -12,7 +12,18 @@ use nendo_model::contract::{
     words::{self, Command, RegisterWord, Slot},
 };
 use proptest::prelude::*;
-use std::{io::Write, os::fd::AsRawFd, time::Duration};
+use std::{
+    fs,
+    io::Write,
+    os::{
+        fd::AsRawFd,
+        unix::{
+            fs::{FileTypeExt, symlink},
+            net::UnixStream,
+        },
+    },
+    time::Duration,
+};
 
 const CONFIG: Config = Config::minimal(Profile::Wide, Inverse::Table);
 
@@ -181,6 +192,36 @@ fn sockets_left_behind_are_replaced_and_used_ones_are_not() {
     assert!(odd.contains("power of two"), "{odd}");
     let nowhere = Emulator::new(Path::new("/nowhere/at/all"), card(), model()).err().unwrap().to_string();
     assert!(nowhere.contains("/nowhere/at/all"), "{nowhere}");
+}
+
+/// A connection to a plain file is refused as one to a dead socket is: the file was deleted.
+#[test]
+fn files_where_a_socket_was_to_be_were_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, link, target] = ["thesis.toml", "link", "target"].map(|name| folder.path().join(name));
+    fs::write(&file, "mine").unwrap();
+    symlink(&file, &link).unwrap();
+    fs::create_dir(&target).unwrap();
+    for (path, what) in [(&file, "is a file"), (&link, "is a link"), (&target, "is a folder")] {
+        let refused = Emulator::new(path, card(), model()).err().unwrap().to_string();
+        assert!(refused.contains(what) && refused.contains("choose another path"), "{refused}");
+    }
+    assert!(Emulator::new(Path::new("/dev/null"), card(), model()).is_err());
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert_eq!(fs::read(&file).unwrap(), b"mine");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+/// What came to be where our socket was is not ours to remove.
+#[test]
+fn an_end_removes_its_own_socket_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("card.sock");
+    let emulator = Emulator::new(&path, card(), model()).unwrap();
+    fs::rename(&path, folder.path().join("moved")).unwrap();
+    fs::write(&path, "mine").unwrap();
+    drop(emulator);
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
 }
 
 #[test]

@@ -187,7 +187,7 @@ pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<
     let config = made.as_ref().map_or(&smallest, |loaded| &loaded.config);
     let mut device = spec.open(&Making { config, threads: options.threads })?;
     if let Some(file) = &options.record {
-        device = Box::new(Recorder::new(device, file)?);
+        device = Box::new(Recorder::new(device, file, &scene.name)?);
     }
     let mut board = Board::open(device)?.require(options.profile, options.inverse)?;
     let found = board.config().modules;

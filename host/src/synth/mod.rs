@@ -13,6 +13,7 @@ pub mod cells;
 mod ecp5;
 pub mod fasm;
 mod ise;
+pub mod needs;
 pub mod netlist;
 mod report;
 mod source;

@@ -2,10 +2,11 @@
 
 use super::{SynthError, tools::Tool};
 use nendo_hdl::tools::command;
+use crate::output;
 use serde::{Deserialize, Serialize};
 use std::{
     ffi::OsStr,
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     process::Stdio,
     time::Instant,
@@ -84,7 +85,7 @@ impl<'a> Stages<'a> {
             let failed =
                 |reason: String| SynthError::Stage { stage: name.to_owned(), log: log.clone(), reason };
             let io = |e: std::io::Error| failed(e.to_string());
-            let output = File::create(&log).map_err(io)?;
+            let output = output::log(&log).map_err(io)?;
             let errors = output.try_clone().map_err(io)?;
             let status = command(&tool.path)
                 .args(args)

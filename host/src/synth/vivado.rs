@@ -3,7 +3,7 @@
 //! The script, the board top and the constraints are written here; Vivado's part is unverified, for want of
 //! Vivado.
 
-use super::{Job, Source, SynthError, SynthReport, keep_bitstream, stages::Stages, tools::Tool, write};
+use super::{Job, Source, SynthError, SynthReport, keep_bitstream, needs::VIVADO, stages::Stages, write};
 
 pub(super) fn run(
     job: &Job<'_>,
@@ -16,7 +16,7 @@ pub(super) fn run(
     let folder = stages.folder.display();
     let proceed =
         format!("with Vivado on the PATH, go on with `cd {folder} && vivado -mode batch -source build.tcl`");
-    let vivado = Tool::vendor("vivado", "Vivado 2023.2", &proceed);
+    let vivado = VIVADO.vendor(&proceed);
     stages.run("vivado", vivado, ["-mode", "batch", "-source", "build.tcl"])?;
     keep_bitstream(stages, report, "nendo.bit")
 }

@@ -1,9 +1,11 @@
 //! Xilinx' 7 series: Yosys, nextpnr-himbaechel-xilinx, our own FASM to frames, xc7frames2bit.
 
 use super::{
-    Job, Source, SynthError, SynthReport, fasm, keep_bitstream, keep_timing, read,
+    Job, Source, SynthError, SynthReport, fasm, keep_bitstream, keep_timing,
+    needs::{BITREAD, FRAMES2BIT, NEXTPNR_XILINX},
+    read,
     stages::Stages,
-    tools::{Missing, Tool, private_folder},
+    tools::{Missing, private_folder},
     write, yosys,
 };
 use std::path::{Path, PathBuf};
@@ -48,7 +50,7 @@ pub(super) fn run(
         "--timing-allow-fail",
     ];
     let place = job.target.place.arguments.iter().map(String::as_str).chain(own);
-    stages.run("place and route", Tool::open("nextpnr-himbaechel-xilinx", TOOLCHAIN), place)?;
+    stages.run("place and route", NEXTPNR_XILINX.open(), place)?;
     keep_timing(stages, report, "timing.json")?;
 
     let features = stages.file("placed.fasm");
@@ -70,11 +72,11 @@ pub(super) fn run(
         "--output_file",
         "nendo.bit",
     ];
-    stages.run("pack", Tool::open("xc7frames2bit", TOOLCHAIN), pack)?;
+    stages.run("pack", FRAMES2BIT.open(), pack)?;
 
     // Another program reads the bitstream again: it must be the same bits.
     let list = ["-part_file", &part_file, "-o", "nendo.bits", "-z", "-y", "nendo.bit"];
-    stages.run("read back", Tool::open("bitread", TOOLCHAIN), list)?;
+    stages.run("read back", BITREAD.open(), list)?;
     let bits = stages.file("nendo.bits");
     stages.work("compare", || {
         let bad = |reason: String| SynthError::Output { what: bits.display().to_string(), reason };

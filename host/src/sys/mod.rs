@@ -4,4 +4,6 @@
 pub(crate) mod event;
 pub mod mapping;
 pub(crate) mod schedule;
+#[cfg(feature = "cli")]
+pub(crate) mod user;
 pub(crate) mod vfio;

@@ -72,7 +72,8 @@ fn on_every_device<T: PartialEq + Debug>(config: &Config, mut test: impl FnMut(&
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("recording.jsonl");
     let on_model = test(&mut ModelDevice::new(config, 1));
-    let mut hardware = Recorder::new(Rtl::new(config, SimOptions::default()).unwrap(), &file).unwrap();
+    let mut hardware =
+        Recorder::new(Rtl::new(config, SimOptions::default()).unwrap(), &file, "cube").unwrap();
     let on_hardware = test(&mut hardware);
     assert!(!file.exists(), "a recording has its name only when it is whole");
     hardware.close().unwrap();
@@ -244,7 +245,7 @@ fn a_replay_does_not_invent_answers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.jsonl");
     let image = press(Profile::Wide, Inverse::Table);
-    let mut recorder = Recorder::new(ModelDevice::new(&MINIMAL, 1), &file).unwrap();
+    let mut recorder = Recorder::new(ModelDevice::new(&MINIMAL, 1), &file, "none").unwrap();
     Board::open(&mut recorder).unwrap().load(&image).unwrap();
     recorder.close().unwrap();
     let other = Image { edges: image.edges[1..].to_vec(), ..image };

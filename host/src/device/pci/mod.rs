@@ -10,7 +10,10 @@ pub mod sysfs;
 mod vfio;
 
 use super::{Device, DeviceError, Waited, identity::identify};
-use crate::sys::{self, mapping::Mapping};
+use crate::{
+    output,
+    sys::{self, mapping::Mapping},
+};
 use address::PciAddress;
 use nendo_model::contract::map::{Map, Reg};
 use std::{
@@ -237,7 +240,7 @@ impl Device for Pci {
 
     fn reset(&mut self) -> Result<(), DeviceError> {
         match &self.reset {
-            Reset::File(path) => std::fs::write(path, "1")
+            Reset::File(path) => output::tell(path, "1")
                 .map_err(DeviceError::io(format!("resetting through {}", path.display()))),
             Reset::Vfio(vfio) => {
                 sys::vfio::reset(&vfio.device).map_err(DeviceError::io(format!("resetting {}", self.name)))

@@ -7,12 +7,24 @@
 
 mod edif;
 mod models;
-mod traffic;
 
 use super::{
-    Simulated, SynthError, cells, cells::Cells, read, source::libraries, stages::Stages, tools::Tool, write,
+    Simulated, SynthError, cells,
+    cells::Cells,
+    needs::{ICARUS, VVP},
+    read,
+    source::libraries,
+    stages::Stages,
+    tools::Tool,
+    write,
 };
-use crate::{board::Board, device::rtl::Rtl};
+use crate::{
+    board::Board,
+    device::{
+        rtl::Rtl,
+        traffic::{Operation, TrafficRecorder, hexadecimal},
+    },
+};
 use nendo_hdl::{sim::verilated::SimOptions, target::Simulation};
 use nendo_model::{
     contract::{config::Config, image::Image},
@@ -21,7 +33,6 @@ use nendo_model::{
 use std::path::PathBuf;
 
 pub use edif::{EdifError, to_verilog};
-pub use traffic::{Operation, TrafficRecorder};
 
 const TESTBENCH: &str = include_str!("testbench.v");
 /// Steps that are run.
@@ -102,7 +113,7 @@ pub(super) fn simulate(
     }
 
     let operations = stages.work("record traffic", || record(config))?;
-    write(&stages.file("traffic.hex"), traffic::hexadecimal(&operations).as_bytes())?;
+    write(&stages.file("traffic.hex"), hexadecimal(&operations).as_bytes())?;
     let (count, card) = (format!("-DOPERATIONS={}", operations.len()), format!("-DCARD={top}"));
     let models = simulation.models.iter().map(|file| Ok(library(yosys, file)?.display().to_string()));
     let models = models.collect::<Result<Vec<_>, SynthError>>()?;
@@ -120,8 +131,8 @@ pub(super) fn simulate(
         "models.v",
     ];
     let compile = compile.into_iter().chain(models.iter().map(String::as_str));
-    stages.run("compile netlist", Tool::open("iverilog", "virtex2"), compile)?;
-    stages.run("simulate netlist", Tool::open("vvp", "virtex2"), ["-n", "testbench.vvp"])?;
+    stages.run("compile netlist", ICARUS.open(), compile)?;
+    stages.run("simulate netlist", VVP.open(), ["-n", "testbench.vvp"])?;
     let log = read(&stages.file("simulate-netlist.log"))?;
     let words = log.lines().find_map(|line| line.strip_prefix("EQUAL: ")?.split(' ').next()?.parse().ok());
     let said = log.lines().find(|line| line.starts_with("FAILED")).unwrap_or("it did not finish");

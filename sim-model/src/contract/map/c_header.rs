@@ -21,7 +21,7 @@ impl Map {
              #define NENDO_CONFIG_HASH 0x{hash}ull\n",
             self.size, self.config.modules, self.module_span,
         );
-        self.registers.iter().for_each(|r| register(&mut s, r));
+        self.registers_by_address().into_iter().for_each(|r| register(&mut s, r));
         self.windows.iter().for_each(|w| window(&mut s, w));
         s += "\n#endif\n";
         s

@@ -31,7 +31,7 @@ impl Map {
             self.config.modules_text(),
             self.size
         );
-        self.registers.iter().for_each(|r| register(&mut s, r));
+        self.registers_by_address().into_iter().for_each(|r| register(&mut s, r));
         let _ = writeln!(
             s,
             "\nWindows: item k, word w at base + 4 (k stride + w); a memory's window in module m is {:#x} m further. Writing an\n\
@@ -43,7 +43,7 @@ impl Map {
         self.windows.iter().for_each(|w| window(&mut s, w));
         s += "\nFields, with what their values from 0 on are called, or the parts they have.\n\n\
               | of | field | word | bits | |\n|---|---|---|---|---|\n";
-        for r in &self.registers {
+        for r in self.registers_by_address() {
             r.fields.iter().for_each(|f| field(&mut s, r.name.name(), f));
         }
         for w in &self.windows {

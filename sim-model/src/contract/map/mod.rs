@@ -20,7 +20,7 @@ use super::{
     config::Config,
     words::{Item, pack, unpack},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What the first word reads: "nend" as ASCII.
 pub const MAGIC: u32 = 0x6e65_6e64;
@@ -34,10 +34,21 @@ pub struct Map {
     pub size: u32,
     /// Bytes from one module's window of a memory to the next module's.
     pub module_span: u32,
-    /// The registers.
+    /// The registers, in the order the circuit is made in.
+    #[serde(serialize_with = "sorted")]
     pub registers: Vec<Register>,
     /// The windows.
     pub windows: Vec<Window>,
+}
+
+fn by_address(registers: &[Register]) -> Vec<&Register> {
+    let mut sorted: Vec<&Register> = registers.iter().collect();
+    sorted.sort_by_key(|register| register.address);
+    sorted
+}
+
+fn sorted<S: Serializer>(registers: &[Register], serializer: S) -> Result<S::Ok, S::Error> {
+    by_address(registers).serialize(serializer)
 }
 
 impl Map {
@@ -49,6 +60,11 @@ impl Map {
         let span = module_span * (config.modules as u32).next_power_of_two();
         let (registers, windows) = (registers::registers(config), windows::windows(config, span));
         Self { config: *config, size: 8 * span, module_span, registers, windows }
+    }
+
+    /// The registers as people look for them.
+    pub fn registers_by_address(&self) -> Vec<&Register> {
+        by_address(&self.registers)
     }
 
     /// Bytes from one kind of memory's windows to the next.

@@ -43,6 +43,28 @@ fn nothing_overlaps_and_everything_fits() {
     }
 }
 
+/// `left` at 0x7c stood between 0x60 and 0x64. For JSON, `host/tests/testbench.rs` looks.
+#[test]
+fn registers_were_listed_out_of_order() {
+    for map in maps() {
+        let hex = |text: &str| u32::from_str_radix(text, 16).unwrap();
+        let header = map.c_header();
+        let defined = |line: &str| {
+            let mut words = line.strip_prefix("#define NENDO_")?.split(" 0x");
+            let (name, value) = (words.next()?, words.next()?);
+            let known = Reg::ALL.iter().any(|r| r.name().eq_ignore_ascii_case(name));
+            known.then(|| hex(value.trim_end_matches('u')))
+        };
+        let in_header: Vec<u32> = header.lines().filter_map(defined).collect();
+        let page = map.markdown();
+        let row = |line: &str| Some(hex(line.strip_prefix("| 0x")?.split(' ').next()?));
+        let in_page: Vec<u32> = page.lines().filter_map(row).collect();
+        for list in [&in_header, &in_page] {
+            assert!(list.len() >= Reg::ALL.len() && list.is_sorted(), "{list:x?}");
+        }
+    }
+}
+
 /// No two fields of a word share a bit, none is wider than what it is in, and values and parts fit into theirs.
 #[test]
 fn fields_do_not_overlap() {

@@ -122,6 +122,14 @@ impl Stability {
         limit::copyable(self.largest_step)
     }
 
+    /// How long a step may be and why, for people.
+    pub fn limit(&self) -> String {
+        match self.largest_step.is_finite() {
+            true => format!("largest stable step {} s (set by {})", self.copyable_step(), self.limited_by),
+            false => "any step is stable: no particle is moved by forces".to_owned(),
+        }
+    }
+
     /// What is wrong with a step that is too long, and what sets the limit.
     pub fn complaint(&self) -> Option<String> {
         let Self { step, limited_by, .. } = self;
@@ -154,6 +162,17 @@ mod tests {
         let mut scene = Scene::open("box:2x1x1").unwrap();
         scene.materials[0].material = material;
         scene
+    }
+
+    /// `scene check` printed a largest stable step of `inf s (set by nothing)`.
+    #[test]
+    fn a_step_without_limit_was_inf_s_set_by_nothing() {
+        let mut scene = pair(Material::elastic(1.0, 1.0).unwrap());
+        let some = Stability::of(&scene, Integrator::Euler).limit();
+        assert!(some.starts_with("largest stable step ") && some.contains(" s (set by the "), "{some}");
+        scene.support.fill(crate::scene::Support::Pinned);
+        let none = Stability::of(&scene, Integrator::Euler).limit();
+        assert_eq!(none, "any step is stable: no particle is moved by forces");
     }
 
     /// For one edge between two free particles A is 1 with Euler and 1.39 with RK4.

@@ -1,6 +1,6 @@
 //! Bus traffic, recorded on one device to be replayed on another.
 
-use crate::device::{Device, DeviceError};
+use super::{Device, DeviceError};
 use std::fmt::Write;
 
 /// An access or a pause.
@@ -65,7 +65,7 @@ impl<D: Device> Device for TrafficRecorder<D> {
 }
 
 /// Operations as `$readmemh` reads them: kind, address, word.
-pub(super) fn hexadecimal(operations: &[Operation]) -> String {
+pub fn hexadecimal(operations: &[Operation]) -> String {
     let mut text = String::new();
     for operation in operations {
         let (kind, address, word) = match *operation {
