@@ -10,7 +10,7 @@ use crate::{
     engine::{BoardEngine, Engine, EngineError, outcome},
     sys::schedule,
 };
-use nendo_model::{mesh::Vec3, scene::Scene};
+use nendo_model::{mesh::Vec3, scene::Scene, text::count};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -350,10 +350,14 @@ impl LiveReport {
             None => format!("{} of {} ticks in time", self.ticks - self.overruns, self.ticks),
         };
         format!(
-            "live: {verdict}; {} steps each of {} us\n\
+            "live: {verdict}; {} each of {} us\n\
              latency in us: min {min:.0}, p50 {p50:.0}, p99 {p99:.0}, p99.9 {p99_9:.0}, max {max:.0}\n\
              {} whole displays, the slowest in {:.1} ms; scheduling: {}",
-            self.steps_per_tick, self.period_us, self.frames, self.frame_max_ms, self.scheduling
+            count(self.steps_per_tick, "step"),
+            self.period_us,
+            self.frames,
+            self.frame_max_ms,
+            self.scheduling
         )
     }
 }

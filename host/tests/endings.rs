@@ -177,7 +177,7 @@ fn a_state_of_another_scene_or_engine_is_refused() {
         (vec!["run", "box:3x3x3", "--engine", "model", "--steps", "30"], "another scene"),
         (vec!["run", "cube9", "--engine", "f32", "--steps", "30"], "f32"),
         (vec!["run", "cube9", "--engine", "model", "--profile", "paper-2005", "--steps", "30"], "paper-2005"),
-        (vec!["run", "cube9", "--engine", "model", "--steps", "10"], "20 steps are behind it"),
+        (vec!["run", "cube9", "--engine", "model", "--steps", "10"], "20 steps behind it"),
     ] {
         let (code, report) = json(&[&args[..], &[&state]].concat());
         let error = report["error"].as_str().unwrap();

@@ -115,3 +115,37 @@ fn every_clock_has_an_effect_or_is_refused() {
     assert_eq!(nendo(&["gen", "--testbench", "-o", out]).status.code(), Some(2));
     assert_eq!(nendo(&["gen", "--for", "single", "--steps", "3", "-o", out]).status.code(), Some(2));
 }
+
+/// `1 edges`, `1 steps`, `1 tetrahedra`: what is one was many, wherever a number met a word.
+#[test]
+fn messages_said_1_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let tetrahedron = "4 3 0 0\n";
+    fs::write(at("one.ele"), format!("1 {tetrahedron}1 1 2 3 4\n").replace("4 3 0 0\n", "4 0\n")).unwrap();
+    fs::write(at("one.node"), format!("{tetrahedron}1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n")).unwrap();
+    let (bench, mesh, scene) = (at("bench"), at("one.ele"), at("one.toml"));
+    for words in [
+        &["scene", "info", "table3"][..],
+        &["scene", "info", "table3", "--modules", "1"],
+        &["scene", "check", "table3"],
+        &["run", "table3", "--steps", "1"],
+        &["run", "table3", "--probe-edge", "7"],
+        &["run", "table3", "--device", "model", "--steps", "1", "--modules", "1", "--live"],
+        &["estimate", "table3"],
+        &["gen", "--for", "table3", "--testbench", "--steps", "1", "-o", &bench],
+        &["scene", "import", &mesh, "-o", &scene],
+    ] {
+        let out = nendo(words);
+        let said = text(&out);
+        assert!(!said.is_empty() && !said.contains("panicked"), "{words:?}: {said}");
+        let words_of: Vec<&str> = said.split(|c: char| !c.is_alphanumeric() && !"._-".contains(c)).collect();
+        let many = |pair: &[&str]| {
+            let plural = (pair[1].ends_with('s') && pair[1].len() > 3 && !pair[1].ends_with("ss"))
+                || pair[1] == "tetrahedra";
+            pair[0] == "1" && plural
+        };
+        let wrong: Vec<_> = words_of.windows(2).filter(|pair| many(pair)).collect();
+        assert!(wrong.is_empty(), "{words:?}: {wrong:?} in\n{said}");
+    }
+}

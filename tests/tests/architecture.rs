@@ -227,51 +227,6 @@ fn files_are_written_in_one_way() {
     assert!(others.is_empty(), "these write on their own, not through host/src/output.rs: {others:#?}");
 }
 
-/// Things that messages count.
-const COUNTED: [&str; 13] = [
-    "particles",
-    "edges",
-    "steps",
-    "modules",
-    "tetrahedra",
-    "triangles",
-    "nodes",
-    "words",
-    "materials",
-    "elements",
-    "clocks",
-    "files",
-    "points",
-];
-
-/// `1 edges`: a number and a plural in a message go through `nendo_model::text::count`. After `of`, `all` or `0 to` it is a
-/// whole, which is not one.
-#[test]
-fn messages_said_1_edges() {
-    let mut found = Vec::new();
-    for krate in ["sim-model", "hdl", "host"] {
-        for (file, code) in sources(krate) {
-            for thing in COUNTED {
-                for (at, _) in code.match_indices(&format!("}} {thing}")) {
-                    let end = at + 2 + thing.len();
-                    let whole_word = !code[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
-                    let open = code[..at].rfind('{').unwrap_or(0);
-                    let before = code[..open].trim_end();
-                    let is_whole = ["of", "all", "to", "most", "within", "after"]
-                        .iter()
-                        .any(|word| before.ends_with(word));
-                    let quoted = code[..at].lines().next_back().is_some_and(|line| line.contains('"'));
-                    if whole_word && !is_whole && quoted {
-                        let line = code[..at].matches('\n').count();
-                        found.push(format!("{file}: {}", code.lines().nth(line).unwrap_or_default().trim()));
-                    }
-                }
-            }
-        }
-    }
-    assert!(found.is_empty(), "\n{}", found.join("\n"));
-}
-
 /// Paths in a page's code spans that must be there: those that begin with a folder or file of the repository.
 fn paths(page: &str) -> Vec<&str> {
     let spans = page.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);

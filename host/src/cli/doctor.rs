@@ -1,8 +1,8 @@
 //! `nendo doctor`: which other programs are here, and what the absent ones would enable.
 
 use super::{CommandError, Console};
+use crate::synth::needs;
 use nendo_hdl::tools::{command, find, python_packages};
-use crate::synth::{needs, tools::Tool as Program};
 use nendo_hdl::target::Target;
 use serde_json::{Value, json};
 use std::{
@@ -175,11 +175,9 @@ fn for_target(target: &Target, console: Console) -> Value {
     let mut missing = Vec::new();
     for need in needs {
         let (names, job) = (need.names, need.job);
-        match need.open() {
-            Ok(Program { name, path, version }) => {
-                tools.push(json!({ "job": job, "names": names, "name": name, "version": version, "path": path }));
-            }
-            Err(_) => missing.push((need, json!({ "job": job, "names": names, "get": need.get.text() }))),
+        match need.place() {
+            Some((name, path)) => tools.push(json!({ "job": job, "names": names, "name": name, "path": path })),
+            None => missing.push((need, json!({ "job": job, "names": names, "get": need.get.text() }))),
         }
     }
     let state = if missing.is_empty() { "  can" } else { "lacks" };

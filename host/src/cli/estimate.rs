@@ -145,7 +145,7 @@ fn largest_box(config: &Config) -> Result<(Scene, Arc<Schedule>), CommandError> 
             return Ok((scene, plan));
         }
     }
-    Err(CommandError::input(anyhow!("no box fits {} modules", config.modules)))
+    Err(CommandError::input(anyhow!("no box fits {}", count(config.modules, "module"))))
 }
 
 /// The most modules with minimal memories that a target has room for, if there is room for one.

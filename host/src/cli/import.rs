@@ -212,7 +212,7 @@ fn scene_text(args: &Args, out: &Path, mesh: &Mesh, mass: f64, step: f64) -> Res
     let per_mass = |given: Option<f64>, factor: f64| given.unwrap_or(three_digits(mass * factor));
     let (k1, c1, c2) = (per_mass(args.k1, 6e4), per_mass(args.c1, 100.0), per_mass(args.c2, 1e5));
     let mut text = format!(
-        "# {} particles, {} edges.\n\
+        "# {}, {}.\n\
          step = {step:?}          # s\n\
          duration = 1.0\n\
          mass = {mass:?}   # kg, each particle\n\
@@ -220,8 +220,8 @@ fn scene_text(args: &Args, out: &Path, mesh: &Mesh, mass: f64, step: f64) -> Res
          [mesh]\n\
          file = {}\n\
          scale = {scale:?}\n",
-        mesh.particles.len(),
-        mesh.edges.len(),
+        count(mesh.particles.len(), "particle"),
+        count(mesh.edges.len(), "edge"),
         toml_string(&file),
     );
     if let Some(pitch) = args.pitch {

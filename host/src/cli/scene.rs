@@ -147,18 +147,18 @@ fn share(mesh: &Mesh, modules: u16, console: Console) -> Result<Shares, CommandE
     let depths = Depths::of(Profile::default(), Profile::default().usual_inverse(), modules as u64);
     let plan = Schedule::new(&mesh.particles, &mesh.edges, modules, depths);
     let shares = plan.partition.shares(&mesh.edges);
-    let range = |counts: &[u64]| {
+    let range = |counts: &[u64], thing: &str| {
         let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
-        if least == most { most.to_string() } else { format!("{least} to {most}") }
+        if least == most { count(*most, thing) } else { format!("{least} to {}", count(*most, thing)) }
     };
     console.answer(format!(
-        "{}: {} particles and {} edges each; {} between {}; {} clocks a step, {:.3} of the ideal",
+        "{}: {} and {} each; {} between {}; {} a step, {:.3} of the ideal",
         count(modules, "module"),
-        range(&shares.particles),
-        range(&shares.edges),
+        range(&shares.particles, "particle"),
+        range(&shares.edges, "edge"),
         count(shares.cut, "edge"),
         count(shares.neighbours.len(), "pair"),
-        plan.cycles_per_step(),
+        count(plan.cycles_per_step(), "clock"),
         plan.cycles_per_step() as f64 * modules as f64 / mesh.edges.len().max(1) as f64,
     ));
     Ok(shares)

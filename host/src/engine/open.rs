@@ -15,6 +15,7 @@ use nendo_model::{
     engine::{self, Kind, Options, reference::Integrator},
     plan::loaded::{LoadError, Loaded},
     scene::Scene,
+    text::count,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -124,7 +125,7 @@ pub enum OpenError {
     #[error(transparent)]
     Board(#[from] BoardError),
     /// A board that has another number of modules.
-    #[error("{device} has {found} modules, not {asked}: leave --modules out, or load the other bitstream")]
+    #[error("{device} has {}, not {asked}: leave --modules out, or load the other bitstream", count(*found, "module"))]
     Modules {
         /// The name of the device.
         device: String,

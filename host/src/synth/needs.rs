@@ -1,7 +1,8 @@
 //! The programs that flows need, in one table: what runs them, and what tells people how to get them, read it here.
 
-use super::tools::{Missing, Tool};
+use super::tools::{Missing, Tool, place};
 use nendo_hdl::target::{Flow, Target, Yosys};
+use std::path::PathBuf;
 
 /// A program that a flow needs.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,6 +66,11 @@ pub fn of(target: &Target) -> Vec<&'static Need> {
 }
 
 impl Need {
+    /// The command that serves here, and where it is.
+    pub fn place(&self) -> Option<(&'static str, PathBuf)> {
+        self.names.iter().find_map(|name| Some((*name, place(name)?)))
+    }
+
     /// The program, or how to get it.
     pub fn open(&self) -> Result<Tool, Missing> {
         let any = |toolchain| self.names.iter().find_map(|name| Tool::open(name, toolchain).ok());

@@ -45,6 +45,11 @@ impl Tool {
     }
 }
 
+/// Where a tool is, without asking it anything: some take seconds to say their version.
+pub fn place(name: &str) -> Option<PathBuf> {
+    find(name)
+}
+
 /// The first line that has a digit in what a tool prints about its version.
 fn version(path: &Path) -> String {
     let Ok(output) = command(path).arg("--version").output() else { return "unknown".to_owned() };

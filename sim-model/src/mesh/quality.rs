@@ -1,6 +1,7 @@
 //! How good the tetrahedra of a mesh are.
 
 use super::{Vec3, tetrahedron_edges};
+use crate::text::count;
 use std::collections::HashSet;
 
 /// Smallest, mean and largest of something.
@@ -103,24 +104,26 @@ impl Quality {
     /// What deserves a second look, for people.
     pub fn warnings(&self) -> Vec<String> {
         let mut list = Vec::new();
-        let mut warn = |count: usize, text: &str| {
-            if count > 0 {
-                list.push(format!("{count} {text}"));
+        let mut warn = |number: usize, thing: &str, text: &str| {
+            if number > 0 {
+                list.push(format!("{}{text}", count(number, thing)));
             }
         };
-        warn(self.isolated_nodes, "nodes belong to no tetrahedron and are left out");
+        warn(self.isolated_nodes, "node", " in no tetrahedron, left out");
         warn(
             self.duplicate_nodes,
-            "nodes lie exactly on others: the mesh may be torn there; merge them (in Gmsh: Coherence Mesh)",
+            "node",
+            " exactly on others: the mesh may be torn there; merge them (in Gmsh: Coherence Mesh)",
         );
-        warn(self.degenerate, "tetrahedra have no volume; optimise the mesh (gmsh -optimize)");
+        warn(self.degenerate, "tetrahedron", " without volume; optimise the mesh (gmsh -optimize)");
         warn(
             self.slivers - self.degenerate.min(self.slivers),
-            "tetrahedra are slivers (shape below 0.1); optimise the mesh (gmsh -optimize)",
+            "tetrahedron",
+            " nearly flat, slivers (shape below 0.1); optimise the mesh (gmsh -optimize)",
         );
-        warn(self.repeated, "tetrahedra are listed twice");
+        warn(self.repeated, "tetrahedron", " listed twice");
         if self.pieces > 1 {
-            warn(self.pieces, "separate pieces");
+            warn(self.pieces, "separate piece", "");
         }
         if let Some(Spread { min, max, .. }) = self.edge_length.filter(|l| l.max > 20.0 * l.min) {
             list.push(format!(

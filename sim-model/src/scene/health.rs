@@ -7,6 +7,7 @@ use crate::{
         Vec3,
         orientation::{inverted, plane, volume},
     },
+    text::count,
 };
 
 /// Outside of this range a ratio of volumes is nonsense, or near it: dough is pressed flat, not out of the world.
@@ -117,7 +118,8 @@ impl Health {
     pub fn complaints(&self, deep: f64) -> Vec<String> {
         let mut all = Vec::new();
         if self.nowhere > 0 {
-            all.push(format!("{} particles are nowhere: the state is useless; shorten `step`", self.nowhere));
+            let nowhere = count(self.nowhere, "particle");
+            all.push(format!("{nowhere} nowhere: the state is useless; shorten `step`"));
         }
         if let Some(inverted) = self.inverted.filter(|&n| n > 0) {
             let (are, them) = if inverted == 1 { ("element is", "it") } else { ("elements are", "them") };

@@ -3,6 +3,7 @@
 use crate::{
     mesh::{Group, Mesh, Vec3},
     reader::{SceneError, Table, Value},
+    text::count,
 };
 
 /// Particles chosen by `on`.
@@ -122,9 +123,11 @@ pub(super) fn select_edges(table: &Table<'_>, mesh: &Mesh) -> Result<Vec<usize>,
         let edge = item.index()? as usize;
         if edge >= mesh.edges.len() {
             let n = mesh.edges.len();
-            return Err(
-                item.error(format!("edge {edge} is out of range: the mesh has {n} edges (0 to {})", n - 1))
-            );
+            return Err(item.error(format!(
+                "edge {edge} is out of range: the mesh has {} (0 to {})",
+                count(n, "edge"),
+                n - 1
+            )));
         }
         edges.push(edge);
     }

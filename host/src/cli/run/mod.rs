@@ -115,7 +115,7 @@ fn run(args: &Args, name: &str, others: &mut Others, console: Console) -> Result
     options.edge_order = args.shuffle_edges.map(|seed| shuffled(edges as u32, seed));
     let steps = args.length.steps(&scene)?;
     if let Some((file, state)) = resumed.as_ref().filter(|(_, state)| state.step > steps) {
-        let text = format!("{}: {} steps are behind it, and {steps} are asked for", file.display(), state.step);
+        let text = format!("{}: {} behind it, and {steps} asked for", file.display(), count(state.step, "step"));
         return Err(CommandError::input(anyhow!("{text}: give a larger --steps or --seconds")));
     }
     try_outputs(&args.out, &args.trace)?;
@@ -219,14 +219,16 @@ impl Args {
         let (edges, particles) = (scene.mesh.edges.len(), scene.mesh.particles.len());
         let beyond = |list: &[u32]| list.iter().map(|&p| p as usize).find(|&p| p >= particles);
         let out_of_range = [
-            ("--probe-edge", self.probe_edge.filter(|&e| e >= edges), "edges", edges),
-            ("--points", beyond(&self.points), "particles", particles),
-            ("--watch", beyond(&self.watch), "particles", particles),
+            ("--probe-edge", self.probe_edge.filter(|&e| e >= edges), "edge", edges),
+            ("--points", beyond(&self.points), "particle", particles),
+            ("--watch", beyond(&self.watch), "particle", particles),
         ];
-        match out_of_range.into_iter().find_map(|(option, number, what, count)| Some((option, number?, what, count))) {
-            Some((option, number, what, count)) => Err(CommandError::input(anyhow!(
-                "{option} {number}: the scene has {count} {what} (0 to {})",
-                count - 1
+        let first = out_of_range.into_iter().find_map(|(option, number, what, of)| Some((option, number?, what, of)));
+        match first {
+            Some((option, number, what, of)) => Err(CommandError::input(anyhow!(
+                "{option} {number}: the scene has {} (0 to {})",
+                count(of, what),
+                of - 1
             ))),
             None => Ok(()),
         }
