@@ -347,15 +347,15 @@ impl LiveReport {
             Some(ratio) => {
                 format!("{ratio:.1} times too slow for {:.0} ticks a second", 1e6 / self.period_us)
             }
-            None => format!("{} of {} ticks in time", self.ticks - self.overruns, self.ticks),
+            None => format!("{} of {} in time", self.ticks - self.overruns, count(self.ticks, "tick")),
         };
         format!(
             "live: {verdict}; {} each of {} us\n\
              latency in us: min {min:.0}, p50 {p50:.0}, p99 {p99:.0}, p99.9 {p99_9:.0}, max {max:.0}\n\
-             {} whole displays, the slowest in {:.1} ms; scheduling: {}",
+             {}, the slowest in {:.1} ms; scheduling: {}",
             count(self.steps_per_tick, "step"),
             self.period_us,
-            self.frames,
+            count(self.frames, "whole display"),
             self.frame_max_ms,
             self.scheduling
         )

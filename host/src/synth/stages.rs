@@ -1,8 +1,8 @@
 //! Running a flow: one tool after another, each with a log file and a line that says how it went.
 
 use super::{SynthError, tools::Tool};
-use nendo_hdl::tools::command;
 use crate::output;
+use nendo_hdl::tools::command;
 use serde::{Deserialize, Serialize};
 use std::{
     ffi::OsStr,
