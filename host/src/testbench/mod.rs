@@ -17,10 +17,11 @@ use crate::{
 use nendo_hdl::{design::TOP, engine::register_bus::bus_address_bits};
 use nendo_model::{contract::map::Map, plan::loaded::Loaded, text::count};
 
-/// What simulates the engine, and how: the lines to type in the folder of the files.
+/// What simulates the engine, and how: the lines to type in the folder of the files. Verilators that were built without
+/// coroutines, as PyPI's is, have to be told that the compiler has them.
 pub const COMMANDS: [&str; 2] = [
     "iverilog -g2012 -o nendo.vvp nendo_testbench.v nendo_engine.v && vvp nendo.vvp",
-    "verilator --binary --timing --top-module nendo_testbench nendo_testbench.v nendo_engine.v && obj_dir/Vnendo_testbench",
+    "verilator --binary --timing -CFLAGS -std=gnu++20 --top-module nendo_testbench nendo_testbench.v nendo_engine.v && obj_dir/Vnendo_testbench",
 ];
 
 /// MHz of the testbench's clock where none is asked for.
