@@ -5,7 +5,7 @@
 mod gif;
 mod video;
 
-use crate::output::{try_file, try_folder, write_whole};
+use crate::output::{remove, try_file, try_folder, write_whole};
 use anyhow::{Context, anyhow, bail};
 use resvg::tiny_skia::Pixmap;
 use std::{
@@ -100,7 +100,7 @@ impl Film {
         for entry in fs::read_dir(&self.file)?.flatten() {
             let number = entry.file_name().to_str().and_then(number);
             if number.is_some_and(|number| number >= count) {
-                fs::remove_file(entry.path())?;
+                remove(&entry.path())?;
             }
         }
         Ok(count)
