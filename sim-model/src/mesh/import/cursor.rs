@@ -64,6 +64,28 @@ impl<'a> Cursor<'a> {
         Ok(Some(text.trim_end_matches('\r')))
     }
 
+    /// How many bytes lie behind.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Goes on behind the next such mark that is a word's end, over bytes of any kind.
+    pub(super) fn skip_past(&mut self, mark: &str) -> Result<(), Fault> {
+        let rest = &self.bytes[self.at..];
+        let length = mark.len();
+        let is_here = |at: &usize| {
+            rest[*at..].starts_with(mark.as_bytes())
+                && rest.get(at + length).is_none_or(u8::is_ascii_whitespace)
+        };
+        let starts = rest.iter().enumerate().filter(|(_, b)| Some(*b) == mark.as_bytes().first());
+        let Some(found) = starts.map(|(at, _)| at).find(is_here) else {
+            return Err(self.fault(format!("the file ends where {mark} should be")));
+        };
+        self.line += rest[..found].iter().filter(|&&b| b == b'\n').count();
+        self.at += found + length;
+        Ok(())
+    }
+
     /// So many bytes as they are.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], Fault> {
         let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());

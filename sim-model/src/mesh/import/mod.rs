@@ -14,6 +14,8 @@ mod vtk;
 mod vtu;
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod fuzz;
 
 pub use fill::Fill;
@@ -34,7 +36,7 @@ const MAX_GROUPS: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Gmsh `.msh`, versions 2 and 4.1, as text.
+    /// Gmsh `.msh`, versions 2 and 4.1, as text or binary.
     Gmsh,
     /// TetGen `.node` and `.ele`.
     Tetgen,
