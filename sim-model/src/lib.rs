@@ -2,6 +2,7 @@
 //!
 //! | room | what |
 //! |---|---|
+//! | [`machine`] | threads, vector instructions and memory of the machine this runs on |
 //! | [`mesh`] | particles, edges, tetrahedra; files of other programs |
 //! | [`force`] | what acts between particles: element laws, topology, volume, links, contact |
 //! | [`scene`] | what is simulated, in SI units: scene files and built-in scenes |
@@ -30,7 +31,7 @@ mod page {}
 pub mod contract;
 pub mod engine;
 pub mod force;
-mod machine;
+pub mod machine;
 pub mod mesh;
 pub mod plan;
 pub mod reader;

@@ -1,7 +1,7 @@
 //! `nendo scene import`: a mesh made by another program.
 
 use super::{CommandError, Console};
-use crate::output::write_whole;
+use crate::{output::write_whole, progress};
 use anyhow::{Context, anyhow};
 use nendo_model::{
     engine::{reference::Integrator, stability::Stability},
@@ -67,7 +67,9 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
-    let imported = import::load(&args.file, args.scale).map_err(CommandError::input)?;
+    let imported = progress::during(&format!("reading {}", args.file.display()), || {
+        import::load(&args.file, args.scale).map_err(CommandError::input)
+    })?;
     let (format, listed) = (imported.format, imported.triangles.len());
     console.answer(format!(
         "{}: {format}, {}, {}, {}",
@@ -112,7 +114,8 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
 fn mesh_of(imported: Imported, pitch: Option<f64>) -> Result<(Mesh, Quality, Option<Value>), CommandError> {
     match pitch.filter(|_| imported.is_surface()) {
         Some(pitch) => {
-            let fill = imported.fill(pitch).map_err(CommandError::input)?;
+            let fill = progress::during("filling the surface", || imported.fill(pitch));
+            let fill = fill.map_err(CommandError::input)?;
             let quality = fill.mesh.quality();
             let about = json!({ "pitch": pitch, "cubes": fill.cubes, "volume_ratio": fill.volume_ratio });
             Ok((fill.mesh, quality, Some(about)))

@@ -8,14 +8,15 @@ use crate::output::write_whole;
 use anyhow::{Context, anyhow};
 use nendo_model::{
     contract::numbers::Profile,
-    engine::{reference::Integrator, stability::Stability},
+    engine::{Kind, memory::estimate, reference::Integrator, stability::Stability},
+    machine::memory::text as bytes,
     mesh::Mesh,
     plan::{cycles::Depths, partition::Shares, schedule::Schedule},
     scene::{Scene, Support},
     text::count,
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
 #[derive(clap::Subcommand, Debug)]
 pub(super) enum Command {
@@ -194,6 +195,9 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         metres(size.y),
         metres(size.z)
     ));
+    let kinds = [("f64", Kind::F64), ("f32", Kind::F32), ("model", Kind::Model)];
+    let needs = kinds.map(|(name, kind)| (name, estimate(&scene, kind)));
+    console.answer(format!("memory, estimated: {}", needs.map(|(name, n)| format!("{name} {}", bytes(n))).join(", ")));
     for m in &scene.materials {
         let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
         console.answer(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
@@ -233,6 +237,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         "largest_stable_step_s": finite(stability.copyable_step()),
         "limited_by": stability.limited_by,
         "largest_stable_step_rk4_s": finite(rk4.copyable_step()),
+        "memory_bytes": needs.into_iter().collect::<HashMap<_, _>>(),
         "stable_constant": stability.a_stable,
         "stable_constant_rk4": rk4.a_stable,
         "modules": shares,

@@ -12,7 +12,7 @@ use nendo_model::{
         image::Image,
         numbers::{Inverse, Profile},
     },
-    engine::{self, Kind, Options, reference::Integrator},
+    engine::{self, Kind, Options, memory, reference::Integrator},
     plan::loaded::{LoadError, Loaded},
     scene::Scene,
     text::count,
@@ -151,6 +151,7 @@ impl From<DeviceError> for OpenError {
 impl EngineOptions {
     /// The words of a scene, its edges in the order asked for.
     fn image(&self, scene: &Scene) -> Result<Image, OpenError> {
+        memory::check(scene, Kind::Model).map_err(engine::OpenError::from)?;
         let image = Image::new(scene, self.profile, self.inverse).map_err(engine::OpenError::from)?;
         Ok(match &self.edge_order {
             Some(order) => in_order(&image, order),

@@ -19,6 +19,7 @@
 
 pub mod cpu;
 mod in_process;
+pub mod memory;
 pub mod model;
 mod open;
 mod probe;

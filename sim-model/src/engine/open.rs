@@ -11,6 +11,7 @@ use crate::{
         image::{Image, ImageError},
         numbers::{Inverse, Profile},
     },
+    machine::memory::MemoryError,
     plan::loaded::{LoadError, check_modules},
     scene::Scene,
     twin::engine::Model,
@@ -72,6 +73,9 @@ pub enum OpenError {
     /// The scene does not fit the profile.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// The scene is too large for this machine.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The scene is beyond f32.
     #[error(transparent)]
     Cpu(#[from] CpuError),
@@ -85,6 +89,7 @@ pub fn open(scene: &Scene, options: &Options) -> Result<Box<dyn Engine>, OpenErr
     fn boxed(engine: impl InProcess + 'static) -> Box<dyn Engine> {
         Box::new(engine)
     }
+    super::memory::check(scene, options.kind)?;
     Ok(match options.kind {
         Kind::F64 => boxed(Reference::new(scene, options.integrator)),
         Kind::F32 => {

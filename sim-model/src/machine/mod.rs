@@ -1,5 +1,6 @@
-//! This machine: its threads and its vector instructions.
+//! This machine: its threads, its vector instructions, and its memory.
 
+pub mod memory;
 pub(crate) mod pace;
 pub(crate) mod swap;
 pub(crate) mod team;

@@ -3,7 +3,8 @@
 //! The cut alternates with the parity of the cube, so that the diagonals of neighbours meet: all axis edges
 //! plus one diagonal on every unit square. A lattice of one layer is a sheet of triangles, one row a chain.
 
-use super::{Mesh, Vec3};
+use super::{Mesh, Vec3, memory};
+use crate::machine::memory::{MemoryError, demand, reserved};
 
 /// A regular box of particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,9 @@ pub enum LatticeError {
         /// The size asked for.
         size: [u32; 3],
     },
+    /// More particles than this machine has memory for.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// A pitch that is not a positive number.
     #[error("a pitch of {0} m: it must be a positive number")]
     Pitch(f64),
@@ -61,13 +65,15 @@ impl Lattice {
         if !(self.pitch.is_finite() && self.pitch > 0.0) {
             return Err(LatticeError::Pitch(self.pitch));
         }
-        let particles: Vec<Vec3> = self.positions().map(|at| self.position(at)).collect();
-        let edges = self.edges();
+        self.check_memory()?;
+        let mut particles: Vec<Vec3> = reserved("particles", self.count())?;
+        particles.extend(self.positions().map(|at| self.position(at)));
+        let edges = self.edges()?;
         let distinct = |&[a, b]: &[u32; 2]| particles[a as usize] != particles[b as usize];
         if !particles.iter().all(|p| p.iter().all(|c| c.is_finite())) || !edges.iter().all(distinct) {
             return Err(LatticeError::Center);
         }
-        let tetrahedra = self.tetrahedra(|_| true);
+        let tetrahedra = self.tetrahedra(|_| true)?;
         let triangles = if tetrahedra.is_empty() {
             self.sheet_triangles()
         } else {
@@ -76,8 +82,25 @@ impl Lattice {
         Ok(Mesh { particles, edges, triangles, tetrahedra, ..Mesh::default() })
     }
 
-    fn edges(&self) -> Vec<[u32; 2]> {
-        let mut edges = Vec::new();
+    /// Particles, which must be few enough to be counted.
+    fn count(&self) -> usize {
+        self.size.iter().map(|&side| side as usize).product()
+    }
+
+    /// Cubes between them.
+    fn cubes(&self) -> usize {
+        self.size.iter().map(|&side| side.saturating_sub(1) as usize).product()
+    }
+
+    /// Refuses what takes more memory than there is. A particle has six edges, a cube five tetrahedra.
+    pub(super) fn check_memory(&self) -> Result<(), MemoryError> {
+        let [x, y, z] = self.size;
+        let bytes = memory::making(self.count(), 6 * self.count(), 5 * self.cubes());
+        demand(|| format!("a box of {x}x{y}x{z} particles"), bytes)
+    }
+
+    fn edges(&self) -> Result<Vec<[u32; 2]>, MemoryError> {
+        let mut edges = reserved("edges", 6 * self.count())?;
         for at in self.positions() {
             let step = |axes: &[usize]| {
                 let mut to = at;
@@ -95,7 +118,7 @@ impl Lattice {
                 }
             }
         }
-        edges
+        Ok(edges)
     }
 
     /// The diagonal of the square between opposite corners `low` and `high`, `a` one of its axes.
@@ -111,8 +134,8 @@ impl Lattice {
     }
 
     /// Five tetrahedra for each cube that `keep` chooses by its lowest corner.
-    pub(super) fn tetrahedra(&self, keep: impl Fn([u32; 3]) -> bool) -> Vec<[u32; 4]> {
-        let mut all = Vec::new();
+    pub(super) fn tetrahedra(&self, keep: impl Fn([u32; 3]) -> bool) -> Result<Vec<[u32; 4]>, MemoryError> {
+        let mut all = reserved("tetrahedra", 5 * self.cubes())?;
         let is_cube = |at: &[u32; 3]| (0..3).all(|a| at[a] + 1 < self.size[a]);
         for at in self.positions().filter(|at| is_cube(at) && keep(*at)) {
             let corner = |x, y, z| self.index([at[0] + x, at[1] + y, at[2] + z]);
@@ -126,7 +149,7 @@ impl Lattice {
             all.push([c(0, 0, 1), even[0], even[2], even[3]]);
             all.push([c(1, 1, 1), even[1], even[2], even[3]]);
         }
-        all
+        Ok(all)
     }
 
     /// Two triangles per square of a lattice that is one layer thick.

@@ -2,13 +2,17 @@
 
 pub mod import;
 mod lattice;
+mod memory;
 pub mod orientation;
 mod quality;
 
 pub use lattice::{Lattice, LatticeError};
 pub use quality::{Quality, Spread};
 
-use crate::text::count;
+use crate::{
+    machine::memory::{MemoryError, demand},
+    text::count,
+};
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, HashMap};
 
@@ -96,6 +100,9 @@ pub enum MeshError {
         /// End particle of the later edge.
         end: u32,
     },
+    /// More tetrahedra than this machine has memory for.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// A particle that no edge touches.
     #[error("particle {particle} is isolated: no edge touches it")]
     Isolated {
@@ -108,7 +115,7 @@ impl MeshError {
     /// The list (`particles`, `edges`, ...) and the item in it that the error is about.
     pub fn place(&self) -> Option<(&'static str, usize)> {
         match *self {
-            Self::TooSmall { .. } => None,
+            Self::TooSmall { .. } | Self::Memory(_) => None,
             Self::OutOfRange { kind: "edge", item, .. } => Some(("edges", item)),
             Self::OutOfRange { kind: "triangle", item, .. } => Some(("triangles", item)),
             Self::OutOfRange { item, .. } => Some(("tetrahedra", item)),
@@ -123,6 +130,9 @@ impl Mesh {
     /// A mesh of tetrahedra: its edges in order of first appearance, its boundary as triangles.
     pub fn from_tetrahedra(particles: Vec<Vec3>, tetrahedra: Vec<[u32; 4]>) -> Result<Self, MeshError> {
         check_range("tetrahedron", &tetrahedra, particles.len())?;
+        let what = || format!("a mesh of {} tetrahedra", tetrahedra.len());
+        // A body has about seven edges for six tetrahedra.
+        demand(what, memory::making(0, tetrahedra.len() * 7 / 6, tetrahedra.len()))?;
         let edges = tetrahedron_edges(&tetrahedra);
         let triangles = boundary(&particles, &tetrahedra);
         let mesh = Self { particles, edges, triangles, tetrahedra, groups: BTreeMap::new() };

@@ -43,8 +43,8 @@ pub(super) fn fill(particles: &[Vec3], triangles: &[[u32; 3]], pitch: f64) -> Re
     }
     let lattice = Lattice { size: grid.cubes.map(|n| n + 1), pitch, center: grid.center };
     let particles: Vec<Vec3> = lattice.positions().map(|at| lattice.position(at)).collect();
-    let mesh =
-        compact(particles, lattice.tetrahedra(is_inside), BTreeMap::new()).map_err(|e| e.to_string())?;
+    let mesh = compact(particles, lattice.tetrahedra(is_inside).map_err(|e| e.to_string())?, BTreeMap::new())
+        .map_err(|e| e.to_string())?;
     let volume_ratio = oriented.then(|| cubes as f64 * pitch.powi(3) / surface.volume().abs());
     Ok(Fill { mesh, cubes, volume_ratio: volume_ratio.filter(|r| r.is_finite()) })
 }
@@ -155,6 +155,8 @@ impl Grid {
         }
         let center = (low + high) / 2.0;
         let cubes = [counts.x as u32, counts.y as u32, counts.z as u32];
+        let lattice = Lattice { size: cubes.map(|n| n + 1), pitch, center };
+        lattice.check_memory().map_err(|e| format!("{e}; or choose a larger pitch"))?;
         Ok(Self { low: center - counts * (pitch / 2.0), center, pitch, cubes })
     }
 
@@ -164,6 +166,12 @@ impl Grid {
         // `flips` holds, for every column, the cubes at which the ray comes in or out, and one more above.
         let mut flips = vec![false; nx * ny * (nz + 1)];
         let mut work = 0u64;
+        let mut add_work = |more: u64| {
+            work += more;
+            let few = work <= MAX_WORK;
+            few.then_some(())
+                .ok_or("too many large triangles for so small a pitch; choose a larger one".to_owned())
+        };
         for &t in &surface.triangles {
             let [a, b, c] = t.map(|i| surface.corners[i as usize]);
             let (low, high) = (a.inf(&b).inf(&c), a.sup(&b).sup(&c));
@@ -172,10 +180,7 @@ impl Grid {
                 (cell(low[axis]) as usize).saturating_sub(1)..(cell(high[axis]) as usize + 1).min(n)
             };
             let (xs, ys) = (range(0, nx), range(1, ny));
-            work += (xs.len() * ys.len()) as u64;
-            if work > MAX_WORK {
-                return Err("too many large triangles for so small a pitch; choose a larger one".to_owned());
-            }
+            add_work((xs.len() * ys.len()) as u64)?;
             for j in ys {
                 for i in xs.clone() {
                     let (x, y) = self.ray(i, j, 0);
@@ -194,6 +199,7 @@ impl Grid {
                 if attempt > 8 {
                     return Err("rays through the surface enter but do not leave it: triangles overlap; repair it (in MeshLab: remove self-intersections)".to_owned());
                 }
+                add_work(surface.triangles.len() as u64)?;
                 flips.fill(false);
                 let (x, y) = self.ray(column % nx, column / nx, attempt);
                 for z in surface.triangles.iter().filter_map(|&t| surface.crossing(t, x, y)) {

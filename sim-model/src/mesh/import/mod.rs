@@ -130,38 +130,53 @@ pub struct Imported {
 /// Reads a mesh file; its name says which format it has. Coordinates are multiplied by `scale`.
 pub fn load(path: &Path, scale: f64) -> Result<Imported, ImportError> {
     let name = path.display().to_string();
-    let read = |reason: String| ImportError::Read { path: name.clone(), reason };
+    let unreadable = |reason: String| ImportError::Read { path: name.clone(), reason };
     if !(scale.is_finite() && scale > 0.0) {
-        return Err(read(format!(
+        return Err(unreadable(format!(
             "a scale of {scale}: it must be a positive number (0.001 for millimetres)"
         )));
     }
     let format = Format::of(path).ok_or_else(|| {
-        read("the end of its name says no known format: .msh .node .ele .vtk .vtu .obj .stl".to_owned())
+        unreadable("the end of its name says no known format: .msh .node .ele .vtk .vtu .obj .stl".to_owned())
     })?;
-    let mut parts = Parts::default();
-    let result = if format == Format::Tetgen {
+    let mut imported = if format == Format::Tetgen {
         let (nodes, elements) = (path.with_extension("node"), path.with_extension("ele"));
-        tetgen::read_nodes(&read_bytes(&nodes)?, &mut parts)
-            .map_err(|fault| (nodes.display().to_string(), fault))
-            .and_then(|numbers| {
-                let bytes = read_bytes(&elements)
-                    .map_err(|e| (name.clone(), Fault { line: 0, message: e.to_string() }))?;
-                tetgen::read_elements(&bytes, &numbers, &mut parts)
-                    .map_err(|fault| (elements.display().to_string(), fault))
-            })
+        let files = [read_bytes(&nodes)?, read_bytes(&elements)?];
+        read_pair([&files[0], &files[1]], [nodes, elements].map(|path| path.display().to_string()), name)?
     } else {
-        parse(format, &read_bytes(path)?, &mut parts).map_err(|fault| (name.clone(), fault))
+        read(format, &read_bytes(path)?, &name)?
     };
-    result.map_err(|(path, fault)| match fault.line {
-        0 => ImportError::Unusable { path, message: fault.message },
-        line => ImportError::Invalid { path, line, message: fault.message },
-    })?;
-    let mut imported = parts.finish(format, name);
     for p in &mut imported.particles {
         *p *= scale;
     }
     Ok(imported)
+}
+
+/// Reads the bytes of a file that stands alone, in its own unit; `name` is for messages.
+pub fn read(format: Format, bytes: &[u8], name: &str) -> Result<Imported, ImportError> {
+    let mut parts = Parts::default();
+    parse(format, bytes, &mut parts).map_err(|fault| fault.of(name.to_owned()))?;
+    Ok(parts.finish(format, name.to_owned()))
+}
+
+/// Reads the bytes of TetGen's pair of files: `.node` and `.ele`, and their names for messages.
+pub fn read_pair(files: [&[u8]; 2], names: [String; 2], name: String) -> Result<Imported, ImportError> {
+    let mut parts = Parts::default();
+    let ([nodes, elements], [of_nodes, of_elements]) = (files, names);
+    let numbers = tetgen::read_nodes(nodes, &mut parts).map_err(|fault| fault.of(of_nodes))?;
+    tetgen::read_elements(elements, &numbers, &mut parts).map_err(|fault| fault.of(of_elements))?;
+    Ok(parts.finish(Format::Tetgen, name))
+}
+
+impl Fault {
+    /// In the file of that name.
+    fn of(self, path: String) -> ImportError {
+        let Self { line, message } = self;
+        match line {
+            0 => ImportError::Unusable { path, message },
+            line => ImportError::Invalid { path, line, message },
+        }
+    }
 }
 
 /// Reads the bytes of a file that stands alone.

@@ -21,7 +21,7 @@ fn one(value: &Value<'_>, keys: &'static [&'static str]) -> Result<Mesh, SceneEr
         center: center.map(|c| c.vec3()).transpose()?.unwrap_or_default(),
     };
     made.mesh().map_err(|e| match e {
-        LatticeError::Size { .. } => size.error(e.to_string()),
+        LatticeError::Size { .. } | LatticeError::Memory(_) => size.error(e.to_string()),
         LatticeError::Pitch(_) => pitch.error(e.to_string()),
         LatticeError::Center => center.unwrap_or(size).error(e.to_string()),
     })

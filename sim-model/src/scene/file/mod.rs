@@ -13,7 +13,7 @@ use crate::{
         Forces,
         law::{self, read::ReadMaterial},
     },
-    mesh::Vec3,
+    mesh::{Vec3, import},
     reader::{SceneError, Source, Table, Value},
 };
 use std::{collections::HashSet, path::Path, sync::LazyLock};
@@ -55,6 +55,13 @@ const MAX_MATERIALS: usize = 64;
 pub(super) fn load(path: &Path) -> Result<Scene, SceneError> {
     let origin = path.display().to_string();
     let fail = |reason: String| SceneError::Read { path: origin.clone(), reason };
+    if import::Format::of(path).is_some() {
+        let file = path.display();
+        return Err(fail(format!(
+            "a mesh, not a scene; make one that uses it: nendo scene import {file} -o {}",
+            path.with_extension("toml").display()
+        )));
+    }
     let meta = std::fs::metadata(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
             fail(format!("no such scene file, and no built-in scene of that name ({})", super::BUILTIN_HELP))
