@@ -42,9 +42,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// Whether a folder takes files: makes it if need be. Asked before long work.
+/// A disk that has no room for so much has none for results.
+const ROOM: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Whether a folder takes files: makes it if need be. Asked before long work, and before old results are removed.
 pub fn try_folder(folder: &Path) -> io::Result<()> {
-    Whole::begin(&folder.join("probe")).map(drop)
+    let mut probe = Whole::begin(&folder.join("probe"))?;
+    probe.write_all(&ROOM)?;
+    probe.flush()
 }
 
 /// Whether a file can be written. Asked before long work; what is there stays as it is.

@@ -26,13 +26,22 @@ fn what_takes_more_memory_than_there_is_is_refused_before_it_is_taken() {
     ] {
         let (code, said) = limited(args, "1G");
         assert_eq!(code, Some(2), "{args:?}: {said}");
-        assert!(said.contains("would take about") && said.contains("and 1.0 GB are free"), "{args:?}: {said}");
-        assert!(said.contains("take fewer particles or a coarser mesh, or say NENDO_MEMORY="), "{args:?}: {said}");
+        assert!(
+            said.contains("would take about") && said.contains("and 1.0 GB are free"),
+            "{args:?}: {said}"
+        );
+        assert!(
+            said.contains("take fewer particles or a coarser mesh, or say NENDO_MEMORY="),
+            "{args:?}: {said}"
+        );
     }
     // The mesh takes 24 MB, the engine f64 28, the engine f32 19: what fits is not refused.
     let run = |engine| limited(&["run", "box:28x28x28", "--steps", "1", "--engine", engine], "26M");
     let (code, said) = run("f64");
-    assert!(code == Some(2) && said.contains("the engine for 21952 particles would take about 28 MB"), "{said}");
+    assert!(
+        code == Some(2) && said.contains("the engine for 21952 particles would take about 28 MB"),
+        "{said}"
+    );
     assert_eq!(run("f32").0, Some(0));
     let (code, said) = limited(&["run", "box:64x64x64"], "much");
     assert!(code == Some(2) && said.contains("a number of bytes is needed, such as 500M or 8G"), "{said}");
