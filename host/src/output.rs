@@ -43,7 +43,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A disk that has no room for so much has none for results.
-const ROOM: [u8; 1 << 16] = [0; 1 << 16];
+static ROOM: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Whether a folder takes files: makes it if need be. Asked before long work, and before old results are removed.
 pub fn try_folder(folder: &Path) -> io::Result<()> {
