@@ -108,6 +108,16 @@ fn negative_numbers_are_values_everywhere() {
     }
 }
 
+/// With `--json` a line that clap refused had nothing on stdout, where one object was promised.
+#[test]
+fn what_is_misused_has_its_object_too() {
+    let (code, value) = common::json(&["run", "cube9", "--steps", "many"]);
+    assert_eq!(code, 2);
+    assert!(value["error"].as_str().unwrap().contains("a whole number of steps"), "{value}");
+    let help = nendo(&["run", "--help", "--json"]);
+    assert!(help.status.success() && stdout(&help).starts_with("Run a scene"), "{}", stdout(&help));
+}
+
 /// `--steps 0` computed 0/0 edges per second.
 #[test]
 fn no_steps_have_no_speed() {

@@ -140,7 +140,7 @@ fn a_run_that_diverges_or_overflows_keeps_its_last_sound_state() {
 fn a_full_disk_is_an_error_and_leaves_whole_files() {
     let folder = tempfile::tempdir().unwrap();
     // In blocks of 1 KiB (bash): frames of cube9 are larger, tables are smaller.
-    let command = "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"";
+    let command = "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"";
     let run = ["run", "cube9", "--steps", "40", "--frames", "4", "--engine", "f32", "--json", "-o", "run"];
     let out = Command::new("bash")
         .args(["-c", command, NENDO])

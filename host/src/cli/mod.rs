@@ -22,7 +22,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use console::Console;
 use nendo_hdl::sim::verilated;
 use serde_json::{Value, json};
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 /// Soft objects in hardware: simulate dough, food and tissue on an FPGA engine or its bit-accurate model.
 #[derive(Parser, Debug)]
@@ -181,10 +181,20 @@ pub fn examples() -> Vec<String> {
     found
 }
 
+/// Ends with what is wrong with the command line, or with the help that was asked for; `--json` has its object even then.
+fn misused(error: &clap::Error) -> ! {
+    if error.use_stderr() && env::args().any(|word| word == "--json") {
+        let text = error.to_string();
+        let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
+        Console::new(false, true).object(&json!({ "error": text }));
+    }
+    error.exit()
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let matches = command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let matches = command().try_get_matches().unwrap_or_else(|error| misused(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| misused(&error));
     interrupt::listen();
     let console = Console::new(cli.quiet, cli.json);
     if cli.quiet {

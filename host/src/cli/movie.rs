@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Write a folder of PNG files, whatever its name
     #[arg(long)]
     png: bool,
-    /// The movie: .gif, with ffmpeg .mp4 or .webm, or a folder with / at its end for PNG files
+    /// Write the movie to this file: .gif, with ffmpeg .mp4 or .webm; a name with / at its end is a folder for PNG files
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
 }
