@@ -265,6 +265,40 @@ fn estimates() {
 }
 
 /// `nendo scene info > file` wrote an empty file, and `-q` hid what was asked for.
+/// The largest box at a rate: one more on a side is too slow or too large, by the estimate of that very box.
+#[test]
+fn the_largest_box_at_a_rate() {
+    let report = ok(&["estimate", "--rate", "10000", "--target", "xc2v6000"]);
+    let rows = report["rows"].as_array().unwrap();
+    let engines: Vec<&str> = rows.iter().map(|row| row["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines[..3], ["f32", "f32", "model"]);
+    for row in rows[..3].iter().filter(|row| !row["size"].is_null()) {
+        assert!(number(row, "p99_9_us") <= 100.0 && number(row, "steps_per_s") >= 10000.0, "{row}");
+    }
+    assert!(rows.len() >= 5 && engines[3..].iter().all(|engine| *engine == "hardware"), "{report}");
+    for row in &rows[3..] {
+        let modules = row["modules"].to_string();
+        let side: u64 = row["size"].as_str().unwrap().split('x').next().unwrap().parse().unwrap();
+        let of = |side: u64| {
+            let scene = format!("box:{side}x{side}x{side}");
+            ok(&["estimate", &scene, "--target", "xc2v6000", "--modules", &modules])
+        };
+        let (this, next) = (of(side), of(side + 1));
+        assert_eq!((&this["fits"], &this["edges"]), (&true.into(), &row["edges"]));
+        assert!((number(&this, "steps_per_s") - number(row, "steps_per_s")).abs() < 1e-6, "{row}");
+        assert!(number(&this, "steps_per_s") >= 10000.0, "{row}");
+        assert!(number(&next, "steps_per_s") < 10000.0 || row["limit"] == "memory", "{row}");
+    }
+    for (words, said) in [
+        (vec!["estimate", "--rate", "0"], "a rate in Hz"),
+        (vec!["estimate", "cube9", "--sweep"], "box:15x15x16"),
+        (vec!["estimate", "cube9", "--rate", "1000"], "box:15x15x16"),
+    ] {
+        let out = nendo(&words);
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(said), "{words:?} {}", stderr(&out));
+    }
+}
+
 #[test]
 fn answers_are_on_stdout_and_quiet_does_not_hide_them() {
     for args in [&["scene", "info", "cube9"][..], &["estimate", "cube9"], &["doctor"], &["synth", "--list"]] {

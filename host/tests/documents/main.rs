@@ -82,7 +82,7 @@ fn every_example_of_help_is_one_of_ours() {
 }
 
 /// Printed, but not run here: the command, or with `*` how it begins, and why.
-const NOT_RUN: [(&str, &str); 16] = [
+const NOT_RUN: [(&str, &str); 17] = [
     ("nendo view *", "serves until it is interrupted: tests/view.rs"),
     ("nendo board emulate *", "serves until it is interrupted: scripts/test-pci"),
     ("nendo board info --device xdma:0", "needs a board"),
@@ -92,6 +92,7 @@ const NOT_RUN: [(&str, &str); 16] = [
     ("nendo run cube9 --engine rtl", "30 s of the papers' box, clock by clock: a minute"),
     ("nendo compare cube9 --plot error.svg", "30 s of the papers' box, twice: tests/cli.rs"),
     ("nendo estimate --target vcu118", "plans a hundred modules: some ten seconds"),
+    ("nendo estimate --rate 1000", "runs and plans for half a minute: tests/cli.rs"),
     ("nendo bench", "measures for minutes: tests/cpu.rs runs --quick"),
     ("nendo synth --target ecp5-85k", "places and routes"),
     ("nendo synth --target acorn", "places and routes"),

@@ -1,5 +1,7 @@
 //! `nendo estimate`: hardware and rate without running a tool.
 
+mod rate;
+
 use super::{
     CommandError, Console,
     options::{HardwareArgs, SceneArg},
@@ -30,6 +32,8 @@ fn examples() -> String {
   nendo estimate block16 --modules 4         four modules of it
   nendo estimate {large:<27} and as many modules as there is room for
   nendo estimate --target path/to/folder     your own board (docs/synthesis.md)
+  nendo estimate --rate 1000                 the largest box at 1 kHz: of the CPU engines, run here, and of every target
+  nendo estimate --rate 10000 --target acorn --sweep    the same for one target and every number of modules
   nendo estimate --profile paper-2005        one minimal set of 1024 particles and 5120 edges, as full as a box can be"
     )
 }
@@ -42,15 +46,26 @@ pub(super) struct Args {
     scene: Option<String>,
     #[command(flatten)]
     hardware: HardwareArgs,
-    #[arg(long, default_value = "xc2v6000", value_name = "T", help = target::help())]
-    target: String,
+    #[arg(long, value_name = "T", help = target::help() + " [default: xc2v6000, with --rate all]")]
+    target: Option<String>,
+    /// Find the largest box that each engine computes so many times a second; a scene box:AxBxC gives its shape
+    #[arg(long, value_name = "HZ", value_parser = hertz)]
+    rate: Option<f64>,
+    /// The same with every number of modules there is room for, not the least and the most alone [default rate: 1000]
+    #[arg(long)]
+    sweep: bool,
+}
+
+fn hertz(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|hz: &f64| (1.0..=1e6).contains(hz));
+    number.ok_or_else(|| "a rate in Hz, 1 to 1000000".to_owned())
 }
 
 /// The share of a device's tables and flip-flops that a design may take, so that it can be routed.
 const FULL: f64 = 0.8;
 
 /// What measured CPU engines do, for comparison: the repository's own benchmark.
-const BENCH: &str = include_str!("../../../docs/bench.json");
+const BENCH: &str = include_str!("../../../../docs/bench.json");
 
 /// What a configuration takes of a target, and how fast it is on a scene.
 #[derive(Debug, Serialize)]
@@ -175,7 +190,14 @@ fn measured(bench: &Value, kind: &str) -> Option<(f64, u64, String)> {
 }
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
-    let target = target::open(&args.target)?;
+    if let Some(rate) = args.rate.or(args.sweep.then_some(1000.0)) {
+        let targets = match &args.target {
+            Some(target) => vec![target::open(target)?],
+            None => Target::all(),
+        };
+        return rate::rows(rate, &targets, &args.hardware, args.scene.as_deref(), args.sweep, console);
+    }
+    let target = target::open(args.target.as_deref().unwrap_or("xc2v6000"))?;
     let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
     let (config, scene, plan) = match &args.scene {
         Some(name) => {
