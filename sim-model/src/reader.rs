@@ -259,6 +259,8 @@ impl<'a> Table<'a> {
         entries: &'a DeTable<'a>,
         keys: &'static [&'static str],
     ) -> Result<Self, SceneError> {
+        #[cfg(test)]
+        seen::note(name, keys);
         for (key, _) in entries {
             let found = key.get_ref().as_ref();
             if !keys.contains(&found) {
@@ -322,6 +324,28 @@ impl<'a> Table<'a> {
             None => Ok(Vec::new()),
             Some(list) => list.array()?.map(|item| item.table(keys)).collect(),
         }
+    }
+}
+
+/// Which tables have been read with which keys, for the reference of them.
+#[cfg(test)]
+pub mod seen {
+    use std::{
+        cell::RefCell,
+        collections::{BTreeMap, BTreeSet},
+    };
+
+    thread_local! {
+        static SEEN: RefCell<BTreeMap<&'static [&'static str], BTreeSet<String>>> = RefCell::default();
+    }
+
+    pub(super) fn note(name: &str, keys: &'static [&'static str]) {
+        SEEN.with_borrow_mut(|seen| seen.entry(keys).or_default().insert(name.to_owned()));
+    }
+
+    /// Names of tables by their keys, of all that this thread has read.
+    pub fn take() -> BTreeMap<&'static [&'static str], BTreeSet<String>> {
+        SEEN.take()
     }
 }
 

@@ -6,6 +6,8 @@ mod chains;
 pub mod deformation;
 mod file;
 pub mod health;
+#[cfg(test)]
+mod keys;
 pub mod loads;
 pub mod measure;
 mod rigid;
