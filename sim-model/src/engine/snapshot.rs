@@ -71,7 +71,7 @@ pub enum SnapshotError {
 }
 
 /// No state is larger: a file that says so is refused before memory is taken.
-const MAX_NUMBERS: usize = 1 << 32;
+const MAX_NUMBERS: u64 = 1 << 32;
 
 const FIRST: &str = "nendo state 1";
 
@@ -168,7 +168,8 @@ impl Snapshot {
             }
             let words: Vec<&str> = line.split(' ').collect();
             let ["column", name, kind, count] = words[..] else { return Err(format("a line is no column")) };
-            let count = usize::try_from(number(count)?).ok().filter(|&count| count <= MAX_NUMBERS);
+            let count = Some(number(count)?).filter(|&count| count <= MAX_NUMBERS);
+            let count = count.and_then(|count| usize::try_from(count).ok());
             let count = count.ok_or_else(|| format("a column is too long"))?;
             let numbers;
             (numbers, rest) = Numbers::read(kind, count, rest)

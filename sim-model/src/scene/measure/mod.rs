@@ -1,6 +1,6 @@
 //! Virtual sensors of a scene: what an experiment measures, when, and what is expected.
 //!
-//! A measure is declared in a scene file (`[[measure]]`, [`read`]), taken from moments of a run ([`take`]), and judged
+//! A measure is declared in a scene file (`[[measure]]`, `read`), taken from moments of a run (`take`), and judged
 //! ([`judge`]). Any engine will do: a [`Moment`] is what all of them can be asked for.
 
 pub mod judge;

@@ -1,11 +1,11 @@
 //! Contact between surfaces, of different objects or of one with itself.
 //!
 //! Corner against face and edge against edge; in a plane, corner against edge. Candidates are looked for in a grid
-//! ([`search`]), with a margin, and again only when something has moved through half of it: the cost grows with what is
+//! (`search`), with a margin, and again only when something has moved through half of it: the cost grows with what is
 //! near. Neighbours in the mesh are no candidates, and what is deeper inside than half the shortest edge is not pushed out.
 //!
 //! A corner inside an object leaves by the nearest of its faces, and only by that; an edge across another does not push
-//! where one of its ends leaves another way that is shorter ([`touch`]).
+//! where one of its ends leaves another way that is shorter (`touch`).
 
 mod search;
 mod touch;
