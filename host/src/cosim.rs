@@ -139,14 +139,10 @@ impl<D: Device> Lockstep<D> {
             let particle = &mut self.before.particles[event.particle as usize];
             match event.write {
                 Write::Force(force) => particle.force = force,
-                Write::Velocity(v) => particle.v = v,
-                Write::Release { class, at_rest } => {
-                    particle.class = class;
-                    if at_rest {
-                        particle.v = [0; 3];
-                    }
-                }
+                Write::Release { class, .. } => particle.class = class,
+                Write::Velocity(_) => {}
             }
+            particle.v = event.write.velocity().unwrap_or(particle.v);
         }
         self.model.advance(1);
         if halts {

@@ -324,16 +324,13 @@ impl<D: Device> Board<D> {
         (force, class): ([i32; 3], u8),
         write: Write,
     ) -> Result<(), BoardError> {
-        let velocity = |v: [i32; 3]| once(Velocity::from(v));
+        if let Some(v) = write.velocity() {
+            self.store(self.layout.place(particle), once(Velocity::from(v)))?;
+        }
         match write {
             Write::Force(force) => self.set_force(particle, force, class),
-            Write::Velocity(v) => self.store(self.layout.place(particle), velocity(v)),
-            Write::Release { class, at_rest } => {
-                if at_rest {
-                    self.store(self.layout.place(particle), velocity([0; 3]))?;
-                }
-                self.set_force(particle, force, class)
-            }
+            Write::Release { class, .. } => self.set_force(particle, force, class),
+            Write::Velocity(_) => Ok(()),
         }
     }
 

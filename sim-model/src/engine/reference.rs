@@ -147,10 +147,8 @@ impl Reference {
     fn driven(&self) -> Vec<Vec3> {
         let mut v = self.v.clone();
         for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
-            match change.drive {
-                Drive::Move(segment) => v[change.particle as usize] = segment.velocity,
-                Drive::Release { at_rest: true, .. } => v[change.particle as usize] = Vec3::zeros(),
-                Drive::Release { at_rest: false, .. } | Drive::Force(_) => {}
+            if let Some(velocity) = change.drive.velocity() {
+                v[change.particle as usize] = velocity;
             }
         }
         v
@@ -171,14 +169,10 @@ impl Reference {
                 Drive::Force(force) => {
                     self.external[p] = self.loads.set_own(change.particle, force.into()).into();
                 }
-                Drive::Move(segment) => self.v[p] = segment.velocity,
-                Drive::Release { mass, at_rest } => {
-                    self.mass_inverse[p] = 1.0 / mass;
-                    if at_rest {
-                        self.v[p] = Vec3::zeros();
-                    }
-                }
+                Drive::Release { mass, .. } => self.mass_inverse[p] = 1.0 / mass,
+                Drive::Move(_) => {}
             }
+            self.v[p] = change.drive.velocity().unwrap_or(self.v[p]);
             self.next_change += 1;
         }
     }

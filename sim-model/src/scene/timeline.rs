@@ -33,6 +33,17 @@ pub enum Drive {
     },
 }
 
+impl Drive {
+    /// The velocity that it gives, if it gives one.
+    pub fn velocity(self) -> Option<Vec3> {
+        match self {
+            Self::Move(segment) => Some(segment.velocity),
+            Self::Release { at_rest: true, .. } => Some(Vec3::zeros()),
+            Self::Release { at_rest: false, .. } | Self::Force(_) => None,
+        }
+    }
+}
+
 /// One change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {

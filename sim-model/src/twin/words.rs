@@ -64,10 +64,8 @@ impl Words {
         let mut v = self.v.clone();
         let due = image.events.iter().skip_while(|e| e.step < self.step).take_while(|e| e.step == self.step);
         for &Event { particle, write, .. } in due {
-            match write {
-                Write::Velocity(now) => v[particle as usize] = now,
-                Write::Release { at_rest: true, .. } => v[particle as usize] = [0; 3],
-                Write::Release { at_rest: false, .. } | Write::Force(_) => {}
+            if let Some(now) = write.velocity() {
+                v[particle as usize] = now;
             }
         }
         let (x, u) = (self.x.clone(), self.u.clone());

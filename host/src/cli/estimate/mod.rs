@@ -163,18 +163,20 @@ fn largest_box(config: &Config) -> Result<(Scene, Arc<Schedule>), CommandError> 
     Err(CommandError::input(anyhow!("no box fits {}", count(config.modules, "module"))))
 }
 
+/// Whether a target has room for a configuration, and enough left to route it.
+fn has_room(target: &Target, config: &Config) -> bool {
+    let below = |used: u64, of: u64| used as f64 <= FULL * of as f64;
+    Memory::of(config).total() <= target.brams
+        && Multipliers::of(config).total() <= target.multipliers
+        && below(luts(config, target), target.luts)
+        && below(flip_flops(config, target), target.flip_flops)
+}
+
 /// The most modules with minimal memories that a target has room for, if there is room for one.
 fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, CommandError> {
     let one = Config { modules: 1, ..hardware.standard() };
-    let by_memory = target.brams / Memory::of(&one).total();
-    let by_multipliers = target.multipliers / Multipliers::of(&one).total();
-    let most = by_memory.min(by_multipliers).min(Config::MAX_MODULES);
-    let fits = |&modules: &u64| {
-        let config = Config { modules, ..one };
-        let below = |used: u64, of: u64| used as f64 <= FULL * of as f64;
-        below(luts(&config, target), target.luts) && below(flip_flops(&config, target), target.flip_flops)
-    };
-    let Some(modules) = (1..=most).rev().find(fits) else { return Ok(None) };
+    let fits = |&modules: &u64| has_room(target, &Config { modules, ..one });
+    let Some(modules) = (1..=Config::MAX_MODULES).rev().find(fits) else { return Ok(None) };
     let config = Config { modules, ..one };
     let (scene, plan) = largest_box(&config)?;
     Ok(Some(Estimate::new(target, &config, &scene, &plan)))

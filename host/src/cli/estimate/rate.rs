@@ -1,6 +1,6 @@
 //! `nendo estimate --rate`: the largest object that each engine holds at a rate. CPU engines are run here, hardware is planned.
 
-use super::{Clock, Estimate, FULL, clock};
+use super::{Clock, Estimate, clock, has_room};
 use crate::{
     bench::Stretch,
     cli::{CommandError, Console, open_failure, options::HardwareArgs},
@@ -10,7 +10,6 @@ use crate::{
 };
 use anyhow::anyhow;
 use nendo_hdl::{
-    resources::{Memory, Multipliers, flip_flops, luts},
     target::{NotTimed, Target},
 };
 use nendo_model::{
@@ -205,15 +204,6 @@ fn cpu(kind: EngineKind, forces: bool, shape: Shape, rate: f64) -> Result<Row, C
     Ok(row)
 }
 
-/// Whether a target has room for a configuration.
-fn fits(target: &Target, config: &Config) -> bool {
-    let below = |used: u64, of: u64| used as f64 <= FULL * of as f64;
-    Memory::of(config).total() <= target.brams
-        && Multipliers::of(config).total() <= target.multipliers
-        && below(luts(config, target), target.luts)
-        && below(flip_flops(config, target), target.flip_flops)
-}
-
 /// Hardware, by planning it.
 fn hardware(
     target: &Target,
@@ -232,7 +222,7 @@ fn hardware(
         // What cannot be, however it is shared out, need not be planned.
         let particles: u64 = shape.sides(side).iter().product();
         let least = Config { particles: (particles / modules).max(standard.particles), ..standard };
-        if !fits(target, &least) {
+        if !has_room(target, &least) {
             limit = "memory";
             return Ok(false);
         }
@@ -242,13 +232,13 @@ fn hardware(
             return Ok(false);
         }
         let least = Config { edges: (scene.mesh.edges.len() as u64 / modules).max(standard.edges), ..least };
-        if !fits(target, &least) || (scene.mesh.particles.len() as u64) < modules {
+        if !has_room(target, &least) || (scene.mesh.particles.len() as u64) < modules {
             limit = "memory";
             return Ok((scene.mesh.particles.len() as u64) < modules);
         }
         let image = Image::new(&scene, hardware.profile(), hardware.inverse()).map_err(CommandError::input)?;
         let Loaded { config, plan, .. } = Loaded::new(image, modules as usize).map_err(CommandError::input)?;
-        let (fast, room) = (plan.cycles_per_step() <= budget, fits(target, &config));
+        let (fast, room) = (plan.cycles_per_step() <= budget, has_room(target, &config));
         if fast && room {
             best = Some(Estimate::new(target, &config, &scene, &plan));
         } else {
@@ -277,7 +267,7 @@ fn hardware(
 
 /// One module, and doubled for as long as there is room.
 fn counts(target: &Target, hardware: &HardwareArgs, sweep: bool) -> Vec<u64> {
-    let room = |&modules: &u64| fits(target, &Config { modules, ..hardware.standard() });
+    let room = |&modules: &u64| has_room(target, &Config { modules, ..hardware.standard() });
     let all: Vec<u64> = (0..7).map(|power| 1 << power).take_while(room).collect();
     match (sweep, all.as_slice()) {
         (true, _) | (_, [] | [_]) => all,

@@ -17,7 +17,7 @@ use nendo_model::{
     mesh::Vec3,
     scene::{
         Scene,
-        measure::{Measuring, Moment, Needs},
+        measure::{Measuring, Moment},
     },
 };
 use std::time::Instant;
@@ -78,21 +78,18 @@ impl Run<'_> {
     /// Takes of this step what is due: the state, measures or both.
     fn look(&mut self) -> anyhow::Result<()> {
         let step = self.engine.step();
-        let measures = self.measuring.due(step) == Some(step);
         if self.series.due() == Some(step) {
-            return self.take(self.saves_often, measures);
+            return self.take(self.saves_often);
         }
         sample::measure(self.engine.as_mut(), &mut self.measuring)?;
         Ok(())
     }
 
     /// The state of this step, with what is measured of it.
-    fn take(&mut self, save: bool, measures: bool) -> anyhow::Result<()> {
-        let needs = match self.series.keeps_measures() {
-            true => self.measuring.needs(None),
-            false if measures => self.measuring.needs(Some(self.engine.step())),
-            false => Needs::default(),
-        };
+    fn take(&mut self, save: bool) -> anyhow::Result<()> {
+        // A table has everything; else what is due, if anything is.
+        let due = (!self.series.keeps_measures()).then(|| self.engine.step());
+        let needs = self.measuring.needs(due);
         let sample = self.sampler.take(self.engine.as_mut(), self.series.wants_all() || needs.forces)?;
         let extensions = needs.extensions.then(|| self.engine.extensions()).transpose()?;
         let moment = Moment {
@@ -156,7 +153,7 @@ impl Run<'_> {
 
     fn take_last(&mut self, taken: bool) -> anyhow::Result<()> {
         if !taken {
-            return self.take(true, true);
+            return self.take(true);
         }
         self.saved = Some(self.engine.save()?.of(self.sampler.scene()));
         Ok(())

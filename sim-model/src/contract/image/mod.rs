@@ -99,6 +99,17 @@ pub enum Write {
     },
 }
 
+impl Write {
+    /// The velocity that it leaves, if it writes one.
+    pub fn velocity(self) -> Option<[i32; 3]> {
+        match self {
+            Self::Velocity(v) => Some(v),
+            Self::Release { at_rest: true, .. } => Some([0; 3]),
+            Self::Release { at_rest: false, .. } | Self::Force(_) => None,
+        }
+    }
+}
+
 /// A write before a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {

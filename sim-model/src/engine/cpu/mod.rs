@@ -241,13 +241,10 @@ impl Cpu {
     fn driven(&self) -> Vec<[f32; 6]> {
         let mut all: Vec<[f32; 6]> = (0..self.places.len()).map(|p| self.motion(p).0).collect();
         for change in self.changes[self.next_change..].iter().take_while(|c| c.step <= self.step) {
-            let now = match change.drive {
-                Drive::Move(segment) => segment.velocity,
-                Drive::Release { at_rest: true, .. } => Vec3::zeros(),
-                Drive::Release { at_rest: false, .. } | Drive::Force(_) => continue,
-            };
-            let motion = &mut all[change.particle as usize];
-            (0..3).for_each(|c| motion[3 + c] = now[c] as f32);
+            if let Some(velocity) = change.drive.velocity() {
+                let motion = &mut all[change.particle as usize];
+                (0..3).for_each(|c| motion[3 + c] = velocity[c] as f32);
+            }
         }
         all
     }
@@ -273,15 +270,11 @@ impl Cpu {
                 let total = self.loads.set_own(change.particle, force.into());
                 body.set_external(k, total.map(|c| c as f32));
             }
-            Drive::Move(segment) => {
-                body.motion.set(k, 3, segment.velocity.iter().map(|&c| c as f32));
-            }
-            Drive::Release { mass, at_rest } => {
-                body.mobility[k] = (self.step_exact / mass) as f32;
-                if at_rest {
-                    body.motion.set(k, 3, [0.0; 3]);
-                }
-            }
+            Drive::Release { mass, .. } => body.mobility[k] = (self.step_exact / mass) as f32,
+            Drive::Move(_) => {}
+        }
+        if let Some(velocity) = change.drive.velocity() {
+            body.motion.set(k, 3, velocity.iter().map(|&c| c as f32));
         }
     }
 

@@ -227,14 +227,10 @@ impl Model {
         let quad = |[x, y, z]: [i32; 3]| [x, y, z, 0];
         match write {
             Write::Force(raw) => force[p] = quad(self.loads.set_own(particle, raw)),
-            Write::Velocity(raw) => v[p] = quad(raw),
-            Write::Release { class: now, at_rest } => {
-                class[p] = now;
-                if at_rest {
-                    v[p] = [0; 4];
-                }
-            }
+            Write::Release { class: now, .. } => class[p] = now,
+            Write::Velocity(_) => {}
         }
+        v[p] = write.velocity().map_or(v[p], quad);
         ends[p] = Ends::of(n, &x[p], &v[p]);
     }
 
