@@ -1,6 +1,6 @@
 //! What stands around an object: its boundaries, as surfaces to draw. What has no end is cut near the object.
 
-use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion};
+use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion};
 use nendo_model::{
     force::contact::wall::{Boundary, Shape},
     mesh::Vec3,
@@ -65,7 +65,7 @@ pub fn boundaries_near(scene: &Scene, (low, high): (Vec3, Vec3)) -> Vec<Solid> {
         match &boundary.shape {
             Shape::Plane { point, normal } => solid.plane(point, normal, &room),
             Shape::Roller { center, axis, radius } => solid.roller(center, axis, *radius, &room),
-            Shape::Bar { center, half } => solid.bar(center, half, &room),
+            Shape::Bar { center, half, axes } => solid.bar(center, half, axes, &room),
             Shape::Ball { center, radius } => solid.ball(center, *radius),
         }
         solid
@@ -81,14 +81,9 @@ pub fn boundaries_near(scene: &Scene, (low, high): (Vec3, Vec3)) -> Vec<Solid> {
 impl Solid {
     /// Where it is at a time in seconds: from corners to places.
     pub fn pose(&self, time: f64) -> Isometry3<f64> {
-        let offset = self.boundary.place(time).0;
-        let turned = match &self.boundary.shape {
-            Shape::Roller { axis, .. } => {
-                UnitQuaternion::from_axis_angle(&Unit::new_normalize(*axis), self.boundary.spin * time)
-            }
-            _ => UnitQuaternion::identity(),
-        };
-        Isometry3::from_parts(Translation3::from(self.pivot + offset), turned)
+        let pose = self.boundary.path.at(time);
+        let turned = UnitQuaternion::from_rotation_matrix(&pose.rotation);
+        Isometry3::from_parts(Translation3::from(pose.place(&self.pivot)), turned)
     }
 
     /// Its corners at a time in seconds.
@@ -99,24 +94,25 @@ impl Solid {
 
     /// Whether it is between a place and an eye far away, at a time in seconds. Where it has no end, none is seen.
     pub fn hides(&self, place: &Vec3, eye: &Vec3, time: f64) -> bool {
-        let place = place - self.boundary.place(time).0;
+        let shape = self.boundary.shape_at(time);
         // On the way from the place to the eye, where a round thing is entered and left: |from + s along| = radius.
         let round = |from: Vec3, along: Vec3, radius: f64| {
             let (a, b, c) = (along.norm_squared(), from.dot(&along), from.norm_squared() - radius * radius);
             let root = b * b - a * c;
             c < 0.0 || (root > 0.0 && b < 0.0)
         };
-        match &self.boundary.shape {
+        match &shape {
             Shape::Plane { point, normal } => eye.dot(normal) > 0.0 && (place - point).dot(normal) < 0.0,
             Shape::Ball { center, radius } => round(place - center, *eye, *radius),
             Shape::Roller { center, axis, radius } => {
                 let across = |v: Vec3| v - axis * v.dot(axis);
                 round(across(place - center), across(*eye), *radius)
             }
-            Shape::Bar { center, half } => {
+            Shape::Bar { center, half, axes } => {
+                let (place, eye) = (axes.tr_mul(&(place - center)), axes.tr_mul(eye));
                 let (mut enter, mut leave) = (0.0f64, f64::INFINITY);
                 for k in 0..3 {
-                    let (from, along) = (place[k] - center[k], eye[k]);
+                    let (from, along) = (place[k], eye[k]);
                     if along.abs() < 1e-12 {
                         leave = if from.abs() < half[k] { leave } else { -1.0 };
                     } else {
@@ -164,13 +160,15 @@ impl Solid {
         }
     }
 
-    fn bar(&mut self, center: &Vec3, half: &Vec3, room: &Room) {
+    fn bar(&mut self, center: &Vec3, half: &Vec3, axes: &Matrix3<f64>, room: &Room) {
+        let middle = axes.tr_mul(&(room.middle - center));
         let endless = |k: usize| half[k].is_infinite();
-        self.pivot = Vec3::from_fn(|k, _| if endless(k) { room.middle[k] } else { center[k] });
-        let reach = |k: usize| room.reach(&Vec3::ith(k, 1.0));
+        self.pivot = center + axes * Vec3::from_fn(|k, _| if endless(k) { middle[k] } else { 0.0 });
+        let reach = |k: usize| room.reach(&axes.column(k).into());
         let half = Vec3::from_fn(|k, _| if endless(k) { reach(k) } else { half[k] });
         let sign = |corner: usize, k: usize| if corner >> k & 1 == 0 { -1.0 } else { 1.0 };
-        self.corners = (0..8).map(|corner| Vec3::from_fn(|k, _| half[k] * sign(corner, k))).collect();
+        let corner = |corner: usize| axes * Vec3::from_fn(|k, _| half[k] * sign(corner, k));
+        self.corners = (0..8).map(corner).collect();
         for [a, b, c, d] in
             [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
         {
@@ -220,7 +218,9 @@ mod tests {
         [[boundaries]]\nroller = { center = [0, 0, 3], axis = [0, 1, 0], radius = 1 }\nspin = 1\n\
         frames = [{ t = 1, offset = [2, 0, 0] }]\n\
         [[boundaries]]\nbar = { min = [1, -inf, 2], max = [2, inf, 3] }\n\
-        [[boundaries]]\nball = { center = [0, 0, 5], radius = 0.5 }\n";
+        [[boundaries]]\nball = { center = [0, 0, 5], radius = 0.5 }\n\
+        [[boundaries]]\nname = \"prism\"\nbar = { min = [4, -inf, 0], max = [6, inf, 2], turn = [0, 0.3, 0] }\n\
+        spin = [0, 1, 0]\nframes = [{ t = 2, offset = [0, 0, 1], turn = [0.5, 0, 0] }]\n";
 
     /// Corners are on the boundary, triangles closed and outward, where the engine has it at any time.
     #[test]
@@ -228,13 +228,13 @@ mod tests {
         let scene = Scene::parse(SCENE, "around.toml").unwrap();
         let solids = boundaries(&scene);
         let names: Vec<&str> = solids.iter().map(|s| s.name.as_str()).collect();
-        assert_eq!(names, ["floor", "roller", "bar", "ball"]);
+        assert_eq!(names, ["floor", "roller", "bar", "ball", "prism"]);
         for (solid, boundary) in solids.iter().zip(&scene.forces.contact.as_ref().unwrap().boundaries) {
             for time in [0.0, 0.25, 3.0] {
                 let placed = solid.placed(time);
-                let (offset, distance) = (boundary.place(time).0, |p: &Vec3| boundary.shape.distance(p));
+                let shape = boundary.shape_at(time);
                 // Ends of what has none are drawn, too.
-                let near = placed.iter().filter(|p| distance(&(*p - offset)).0.abs() < 1e-9).count();
+                let near = placed.iter().filter(|p| shape.distance(p).0.abs() < 1e-9).count();
                 let caps = if solid.name == "roller" { 2 } else { 0 };
                 assert_eq!(near, placed.len() - caps, "{} at {time}", solid.name);
                 for [a, b, c] in &solid.triangles {
@@ -259,7 +259,7 @@ mod tests {
     fn boundaries_hide_what_is_behind_them() {
         let scene = Scene::parse(SCENE, "around.toml").unwrap();
         let all = &scene.forces.contact.as_ref().unwrap().boundaries;
-        let mut hidden = [0; 4];
+        let mut hidden = [0; 5];
         for (k, (solid, boundary)) in boundaries(&scene).iter().zip(all).enumerate() {
             for eye in [[0.6, -0.64, 0.48], [0.0, -1.0, 0.0], [0.0, 0.28, -0.96]].map(Vec3::from) {
                 for n in 0..120 {
@@ -271,8 +271,8 @@ mod tests {
                     );
                     let time = share(0.236);
                     // No pace is longer than what is left to the boundary.
-                    let distance =
-                        |way: f64| boundary.shape.distance(&(place + eye * way - boundary.place(time).0)).0;
+                    let shape = boundary.shape_at(time);
+                    let distance = |way: f64| shape.distance(&(place + eye * way)).0;
                     let (mut way, mut nearest) = (0.0, f64::INFINITY);
                     while way < 30.0 && nearest >= 0.0 {
                         let left = distance(way);

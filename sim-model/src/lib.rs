@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`machine`] | threads, vector instructions and memory of the machine this runs on |
 //! | [`mesh`] | particles, edges, tetrahedra; files of other programs |
+//! | [`trajectory`] | how rigid things move over time |
 //! | [`force`] | what acts between particles: element laws, topology, volume, links, contact |
 //! | [`scene`] | what is simulated, in SI units: scene files and built-in scenes |
 //! | [`contract`] | every word the hardware has: number formats, units, a scene as raw words |
@@ -39,4 +40,5 @@ pub mod scene;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
+pub mod trajectory;
 pub mod twin;

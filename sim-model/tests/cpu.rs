@@ -9,6 +9,7 @@ use nendo_model::{
     force::Material,
     mesh::{Mesh, Vec3},
     scene::{Load, Motion, NamedMaterial, Scene, Support},
+    trajectory::Key,
 };
 use proptest::prelude::*;
 
@@ -57,8 +58,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
         let pick = |k: usize, one_in: u64| hash(k).is_multiple_of(one_in);
         let soft = Material { k1: 90.0, c1: 5.0, c2: f64::INFINITY };
         scene.materials.push(NamedMaterial::plain("soft", soft));
-        scene.motions =
-            vec![Motion { frames: vec![(0.01, target), (0.03, Vec3::zeros())], ..Motion::default() }];
+        scene.motions = vec![Motion::along(vec![Key::shift(0.01, target), Key::shift(0.03, Vec3::zeros())])];
         scene.gravity = gravity;
         let count = scene.mesh.particles.len();
         for k in 0..count {

@@ -12,6 +12,7 @@ use nendo_model::{
     mesh::Vec3,
     scene::{Load, Motion, Scene, Support},
     testing,
+    trajectory::Key,
     twin::engine::Model,
 };
 use proptest::prelude::*;
@@ -222,7 +223,7 @@ fn moved_particles_arrive_and_pinned_ones_stay() {
         scene.velocity[0] = Vec3::x();
         scene.support[26] = Support::Moved(0);
         let way = Vec3::new(0.3, 0.5, 1.0);
-        scene.motions = vec![Motion { frames: vec![(0.5, way), (0.9, Vec3::zeros())], ..Motion::default() }];
+        scene.motions = vec![Motion::along(vec![Key::shift(0.5, way), Key::shift(0.9, Vec3::zeros())])];
         let mut engine = Model::new(Image::new(&scene, profile, Inverse::Table).unwrap(), 1);
         let lsb = engine.image().scaling.x_lsb(profile.numbers());
         let moved = |e: &Model| e.positions()[26] - scene.mesh.particles[26];

@@ -382,7 +382,7 @@ fn forces_beyond_edges_are_understood() {
         ("plane = { point = [0,0,0], normal = [0,0,0] }\n", "must not be zero"),
         ("ball = { center = [0,0,0], radius = 1 }\nspin = 2\n", "goes with a roller"),
         ("bar = { min = [0,0,0], max = [1,1,0] }\n", "min < max"),
-        ("ball = { center = [0,0,0], radius = 1 }\nframes = [{ t = 0, offset = [0,0,0] }]\n", "above 0"),
+        ("ball = { center = [0,0,0], radius = 1 }\nframes = [{ t = 0, offset = [0,0,1] }]\n", "from 0"),
     ] {
         let error = Scene::parse(&format!("{base}{contact}[[boundaries]]\n{text}"), "a.toml")
             .unwrap_err()

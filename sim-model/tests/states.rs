@@ -8,6 +8,7 @@ use nendo_model::{
     engine::{self, Engine, Kind, Options, Snapshot, SnapshotError},
     mesh::Vec3,
     scene::{Load, Motion, Scene, Support},
+    trajectory::Key,
     twin::{engine::Model, words::Words},
 };
 use proptest::prelude::*;
@@ -19,10 +20,8 @@ fn busy() -> Scene {
     for p in 0..16 {
         scene.support[p] = Support::Pinned;
     }
-    scene.motions = vec![Motion {
-        frames: vec![(0.03, Vec3::new(0.1, 0.0, -0.2)), (0.06, Vec3::zeros())],
-        ..Motion::default()
-    }];
+    let frames = vec![Key::shift(0.03, Vec3::new(0.1, 0.0, -0.2)), Key::shift(0.06, Vec3::zeros())];
+    scene.motions = vec![Motion::along(frames)];
     scene.support[63] = Support::Moved(0);
     scene.loads = vec![
         Load { particles: vec![40, 63], force: Vec3::new(20.0, 0.0, 5.0), from: 0.0, to: 0.02 },

@@ -378,6 +378,7 @@ mod tests {
     use crate::{
         force::Material,
         scene::{Load, Motion},
+        trajectory::Key,
     };
 
     /// The theory column of T03 Table 3, to the printed digits.
@@ -457,8 +458,7 @@ mod tests {
         scene.velocity[0] = Vec3::x();
         scene.support[0] = Support::Pinned;
         scene.support[26] = Support::Moved(0);
-        scene.motions =
-            vec![Motion { frames: vec![(0.1, Vec3::z()), (0.2, Vec3::zeros())], ..Motion::default() }];
+        scene.motions = vec![Motion::along(vec![Key::shift(0.1, Vec3::z()), Key::shift(0.2, Vec3::zeros())])];
         let mut engine = Reference::new(&scene, Integrator::Euler);
         let start = scene.mesh.particles[26];
         engine.advance(50).unwrap();

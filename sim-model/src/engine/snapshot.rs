@@ -271,12 +271,12 @@ pub fn scene_hash(scene: &Scene) -> String {
     let Scene { name: _, about: _, duration: _, error_scale: _, .. } = scene;
     let Scene { step, mesh, materials, edge_material, extension, mass, velocity, .. } = scene;
     let Scene { support, pins: _, motions, loads, gravity, scaling, forces, .. } = scene;
-    let frames: Vec<_> = motions.iter().map(|motion| &motion.frames).collect();
+    let paths: Vec<_> = motions.iter().map(|motion| (&motion.path, &motion.release)).collect();
     let mut sink = Sink(StateHasher::new());
     // Numbers are written so that none is lost.
     let _ = write!(
         sink,
-        "{step:?}{:?}{:?}{materials:?}{edge_material:?}{extension:?}{mass:?}{velocity:?}{support:?}{frames:?}{loads:?}\
+        "{step:?}{:?}{:?}{materials:?}{edge_material:?}{extension:?}{mass:?}{velocity:?}{support:?}{paths:?}{loads:?}\
          {gravity:?}{scaling:?}{forces:?}",
         mesh.particles, mesh.edges
     );

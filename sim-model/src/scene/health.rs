@@ -2,7 +2,6 @@
 
 use super::Scene;
 use crate::{
-    force::contact::wall::Shape,
     mesh::{
         Vec3,
         orientation::{inverted, plane, volume},
@@ -75,8 +74,8 @@ impl<'a> Doctor<'a> {
         });
         let behind = |(name, number): &(String, usize)| {
             let boundary = &self.scene.forces.contact.as_ref()?.boundaries[*number];
-            let offset = boundary.place(time).0;
-            let deep = |p: &&Vec3| depth(&boundary.shape, &(*p - offset)) > self.deep;
+            let shape = boundary.shape_at(time);
+            let deep = |p: &&Vec3| -shape.distance(p).0 > self.deep;
             let count =
                 positions.iter().enumerate().filter(|(k, _)| self.scene.becomes_free(*k)).map(|(_, p)| p);
             let count = count.filter(deep).count();
@@ -96,11 +95,6 @@ impl<'a> Doctor<'a> {
     pub fn deep(&self) -> f64 {
         self.deep
     }
-}
-
-/// How far inside of a boundary at its first place a point is.
-fn depth(shape: &Shape<f64>, point: &Vec3) -> f64 {
-    -shape.distance(point).0
 }
 
 impl Health {

@@ -25,6 +25,7 @@ pub use timeline::{Change, Drive, Segment, Timeline};
 use crate::{
     force::{Forces, Material, law::AnyLaw},
     mesh::{Mesh, Vec3},
+    trajectory::{Key, Trajectory},
 };
 use std::path::Path;
 
@@ -69,15 +70,22 @@ pub struct Pins {
     pub particles: Vec<u32>,
 }
 
-/// A prescribed motion: straight lines between key frames.
+/// A prescribed motion of some particles as one rigid thing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
     /// What reports call it, if it has a name.
     pub name: Option<String>,
-    /// Time in seconds and displacement from the initial position in metres, times rising.
-    pub frames: Vec<(f64, Vec3)>,
+    /// How they move and turn.
+    pub path: Trajectory,
     /// When its particles are free again, if ever.
     pub release: Option<Release>,
+}
+
+impl Motion {
+    /// A nameless one along these key frames.
+    pub fn along(frames: Vec<Key>) -> Self {
+        Self { path: Trajectory { frames, ..Trajectory::default() }, ..Self::default() }
+    }
 }
 
 /// The end of a prescribed motion: from then on forces move its particles.
@@ -240,24 +248,18 @@ impl Scene {
 
     /// When the last load ends, if all do: forces, and boundaries and particles that are moved back.
     pub fn release(&self) -> Option<f64> {
-        let gone = |frames: &[(f64, Vec3)]| {
+        let gone = |path: &Trajectory| {
             // Displaced at the end, it still presses; else it lets go when it begins to return for the last time.
-            let (last, before) = (frames.last()?, frames.len().checked_sub(2));
-            (last.1 == Vec3::zeros()).then(|| before.map_or(0.0, |k| frames[k].0))
+            let (last, before) = (path.frames.last()?, path.frames.len().checked_sub(2));
+            let is_back = last.offset == Vec3::zeros() && last.turn == Vec3::zeros() && !path.has_rate();
+            is_back.then(|| before.map_or(0.0, |k| path.frames[k].time))
         };
-        let moved = |f: &Vec<(f64, Vec3)>| !f.is_empty();
         let loads = self.loads.iter().map(|f| f.to.is_finite().then_some(f.to));
-        let motions = self.motions.iter().filter(|m| moved(&m.frames));
-        let motions =
-            motions.map(|m| m.release.map_or_else(|| gone(&m.frames), |release| Some(release.time)));
-        let walls = self
-            .forces
-            .contact
-            .iter()
-            .flat_map(|c| &c.boundaries)
-            .map(|b| &b.frames)
-            .filter(|f| moved(f))
-            .map(|f| gone(f));
+        let motions = self.motions.iter().filter(|m| m.path.moves());
+        let motions = motions.map(|m| m.release.map_or_else(|| gone(&m.path), |release| Some(release.time)));
+        // A roller that turns where it stands is no load.
+        let walls = self.forces.contact.iter().flat_map(|c| &c.boundaries).map(|b| &b.path);
+        let walls = walls.filter(|path| !path.frames.is_empty() || path.velocity != Vec3::zeros()).map(gone);
         let ends: Option<Vec<f64>> = loads.chain(motions).chain(walls).collect();
         ends?.into_iter().reduce(f64::max)
     }

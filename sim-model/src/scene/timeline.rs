@@ -4,7 +4,7 @@
 //! driven the same way, so every engine sees the same values from the same step on.
 
 use super::{Motion, Scene, Support};
-use crate::mesh::Vec3;
+use crate::{mesh::Vec3, trajectory::Trajectory};
 
 /// A straight piece of a prescribed motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,19 +116,46 @@ fn free_from(scene: &Scene, particle: usize) -> Option<u64> {
     }
 }
 
-/// The straight pieces of a motion, each from a step on.
-fn segments(scene: &Scene, motion: &Motion) -> Vec<(u64, Segment)> {
+/// A thing that turns moves its particles along arcs. Pieces that turn through this angle, in radians, at most are
+/// straight: of a radius of 10 cm they leave it by less than a micrometre.
+const STRAIGHT: f64 = 1.0 / 128.0;
+
+/// The places in time between which the particles of a path in whole steps go straight.
+fn corners(scene: &Scene, path: &Trajectory) -> Vec<u64> {
+    let ends = path.frames.iter().map(|key| key.time).chain(path.has_rate().then_some(path.until));
+    let mut ends: Vec<u64> = ends.map(|time| scene.steps_for(time)).collect();
+    ends.sort_unstable();
+    let (mut corners, mut at) = (Vec::new(), 0);
+    for end in ends {
+        let angle = path.angle(at as f64 * scene.step, end as f64 * scene.step);
+        let pieces = ((angle / STRAIGHT).ceil() as u64).max(1);
+        corners.extend(
+            (1..=pieces).map(|k| at + (u128::from(end - at) * u128::from(k) / u128::from(pieces)) as u64),
+        );
+        at = end;
+    }
+    corners.dedup();
+    corners.retain(|&corner| corner > 0);
+    corners
+}
+
+/// The straight pieces of a motion, each from a step on; of a particle that starts here.
+fn segments(
+    scene: &Scene,
+    motion: &Motion,
+    path: &Trajectory,
+    corners: &[u64],
+    start: &Vec3,
+) -> Vec<(u64, Segment)> {
     let end = motion.release.map_or(u64::MAX, |release| scene.steps_for(release.time));
-    let mut list = Vec::new();
     let (mut at, mut place) = (0, Vec3::zeros());
-    for &(time, target) in &motion.frames {
-        let step = scene.steps_for(time);
-        if step > at {
-            let steps = step - at;
-            let velocity = (target - place) / (steps as f64 * scene.step);
-            list.push((at, Segment { target, velocity, steps }));
-            (at, place) = (step, target);
-        }
+    let mut list = Vec::new();
+    for &corner in corners {
+        let steps = corner - at;
+        let target = path.at(corner as f64 * scene.step).displacement(start);
+        let velocity = (target - place) / (steps as f64 * scene.step);
+        list.push((at, Segment { target, velocity, steps }));
+        (at, place) = (corner, target);
     }
     // At its end it stands still, unless it is let go at that very moment.
     if at < end {
@@ -138,13 +165,23 @@ fn segments(scene: &Scene, motion: &Motion) -> Vec<(u64, Segment)> {
 }
 
 fn motion_changes(scene: &Scene) -> Vec<Change> {
-    let all: Vec<_> = scene.motions.iter().map(|motion| segments(scene, motion)).collect();
+    let prepared = |motion: &Motion| {
+        let mut path = motion.path.in_steps(scene.step);
+        // Rates without an end last as long as the scene, or until what they move is let go.
+        let end = motion.release.map_or(scene.duration, |release| release.time);
+        path.until = if path.until.is_finite() { path.until } else { end };
+        let corners = corners(scene, &path);
+        (path, corners)
+    };
+    let all: Vec<_> = scene.motions.iter().map(prepared).collect();
     let mut changes = Vec::new();
     for (particle, support) in scene.support.iter().enumerate() {
         let Support::Moved(motion) = *support else { continue };
         let change = |step, drive| Change { step, particle: particle as u32, drive };
-        changes
-            .extend(all[motion as usize].iter().map(|&(step, segment)| change(step, Drive::Move(segment))));
+        let (path, corners) = &all[motion as usize];
+        let motion = &scene.motions[motion as usize];
+        let segments = segments(scene, motion, path, corners, &scene.mesh.particles[particle]);
+        changes.extend(segments.into_iter().map(|(step, segment)| change(step, Drive::Move(segment))));
         if let Some(release) = scene.release_of(particle) {
             let drive = Drive::Release { mass: scene.mass[particle], at_rest: release.at_rest };
             changes.push(change(scene.steps_for(release.time), drive));
@@ -160,6 +197,7 @@ mod tests {
         force::Material,
         mesh::Lattice,
         scene::{Load, Motion},
+        trajectory::Key,
     };
 
     fn pair() -> Scene {
@@ -192,8 +230,7 @@ mod tests {
     #[test]
     fn motions_become_segments_and_held_particles_feel_no_force() {
         let mut scene = pair();
-        scene.motions =
-            vec![Motion { frames: vec![(0.1, Vec3::zeros()), (0.3, Vec3::z())], ..Motion::default() }];
+        scene.motions = vec![Motion::along(vec![Key::shift(0.1, Vec3::zeros()), Key::shift(0.3, Vec3::z())])];
         scene.support[0] = Support::Moved(0);
         scene.support[1] = Support::Pinned;
         scene.gravity = Vec3::z();

@@ -9,10 +9,15 @@ use crate::{
     force::{Object, need_elements},
     mesh::Vec3,
     reader::{SceneError, Table, Value},
+    trajectory::Trajectory,
 };
+use nalgebra::Rotation3;
 
 pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Contacts>, SceneError> {
-    const KEYS: &[&str] = &["name", "plane", "roller", "bar", "ball", "belt", "spin", "frames", "friction"];
+    const KEYS: &[&str] = &[
+        "name", "plane", "roller", "bar", "ball", "belt", "friction", "frames", "velocity", "spin", "until",
+        "about",
+    ];
     let tables = root.tables("boundaries", KEYS)?;
     let Some(value) = root.get("contact") else {
         return match tables.first() {
@@ -30,7 +35,9 @@ pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<C
         friction: t.zero_or_more("friction")?,
         corner: flag("corner", true)?,
     };
-    let boundaries: Vec<Boundary> = tables.iter().map(read_boundary).collect::<Result<_, _>>()?;
+    let step = root.need("step")?.positive()?;
+    let boundaries: Vec<Boundary> =
+        tables.iter().map(|t| read_boundary(t, step)).collect::<Result<_, _>>()?;
     let rubs = |b: &Boundary| b.friction.unwrap_or(law.friction) > 0.0;
     if law.damping == 0.0 && (law.friction > 0.0 || boundaries.iter().any(rubs)) {
         return Err(
@@ -48,34 +55,24 @@ pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<C
     Ok(Some(Contacts { law, surfaces, boundaries }))
 }
 
-fn read_boundary(t: &Table<'_>) -> Result<Boundary, SceneError> {
+fn read_boundary(t: &Table<'_>, step: f64) -> Result<Boundary, SceneError> {
     let shapes: Vec<Value<'_>> = ["plane", "roller", "bar", "ball"].iter().filter_map(|k| t.get(k)).collect();
     let [value] = &shapes[..] else {
         return Err(t.error("a boundary is one of plane, roller, bar and ball"));
     };
     let shape = read_shape(t, value)?;
-    let only = |key: &'static str, fits: bool, why: &str| match t.get(key) {
-        Some(v) if !fits => Err(v.error(format!("`{key}` {why}"))),
-        _ => Ok(()),
-    };
-    only("spin", matches!(shape, Shape::Roller { .. }), "goes with a roller")?;
-    only("belt", matches!(shape, Shape::Plane { .. }), "goes with a plane")?;
-    let mut frames: Vec<(f64, Vec3)> = Vec::new();
-    if let Some(list) = t.get("frames") {
-        for item in list.array()? {
-            let f = item.table(&["t", "offset"])?;
-            let time = f.need("t")?.number()?;
-            if time <= frames.last().map_or(0.0, |last| last.0) {
-                return Err(item.error(format!("key frame at t = {time} s: times must be above 0 and rise")));
-            }
-            frames.push((time, f.need("offset")?.vec3()?));
-        }
+    if let (Some(belt), false) = (t.get("belt"), matches!(shape, Shape::Plane { .. })) {
+        return Err(belt.error("`belt` goes with a plane"));
     }
+    let axis = match &shape {
+        Shape::Roller { axis, .. } => Some(*axis),
+        _ => None,
+    };
+    let path = Trajectory::read(t, shape.pivot(), axis, step)?;
     let friction = t.get("friction").map(|_| t.zero_or_more("friction")).transpose()?;
     let belt = t.optional("belt", Value::vec3)?.unwrap_or_default();
-    let spin = t.optional("spin", Value::number)?.unwrap_or(0.0);
     let name = t.optional("name", Value::string)?.map(str::to_owned);
-    Ok(Boundary { name, shape, belt, spin, frames, friction })
+    Ok(Boundary { name, shape, belt, path, friction })
 }
 
 fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError> {
@@ -94,7 +91,7 @@ fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError
         let s = value.table(&["center", "radius"])?;
         return Ok(Shape::Ball { center: s.need("center")?.vec3()?, radius: s.need("radius")?.positive()? });
     }
-    let s = value.table(&["min", "max"])?;
+    let s = value.table(&["min", "max", "turn"])?;
     let (min, max) = (s.need("min")?.vec3_or_inf()?, s.need("max")?.vec3_or_inf()?);
     if (0..3).any(|k| min[k] >= max[k] || (min[k].is_infinite() != max[k].is_infinite())) {
         return Err(value.error("a bar needs min < max, both finite or both infinite in each direction"));
@@ -102,5 +99,6 @@ fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError
     let endless = |k: usize| min[k].is_infinite();
     let center = Vec3::from_fn(|k, _| if endless(k) { 0.0 } else { (min[k] + max[k]) / 2.0 });
     let half = Vec3::from_fn(|k, _| if endless(k) { f64::INFINITY } else { (max[k] - min[k]) / 2.0 });
-    Ok(Shape::Bar { center, half })
+    let turn = s.optional("turn", Value::vec3)?.unwrap_or_default();
+    Ok(Shape::Bar { center, half, axes: *Rotation3::new(turn).matrix() })
 }

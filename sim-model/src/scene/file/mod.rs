@@ -15,6 +15,7 @@ use crate::{
     },
     mesh::{Vec3, import},
     reader::{SceneError, Source, Table, Value},
+    trajectory::Trajectory,
 };
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 use toml::de::DeTable;
@@ -192,30 +193,24 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
         particles.iter().for_each(|&p| scene.support[p as usize] = Support::Pinned);
         scene.pins.push(Pins { name: read_name(&t)?, particles });
     }
-    for t in root.tables("motions", &["name", "on", "frames", "release", "at-rest"])? {
-        let list = t.need("frames")?;
-        let mut frames: Vec<(f64, Vec3)> = Vec::new();
-        for item in list.array()? {
-            let f = item.table(&["t", "offset"])?;
-            let (time, offset) = (f.need("t")?.number()?, f.need("offset")?.vec3()?);
-            let previous = frames.last().map_or(-1.0, |last| last.0);
-            if time < 0.0 || (previous >= 0.0 && scene.steps_for(time) <= scene.steps_for(previous)) {
-                return Err(item.error(format!(
-                    "key frame at t = {time} s: times must rise by a step ({} s) at least",
-                    scene.step
-                )));
-            }
-            frames.push((time, offset));
+    const MOTION: &[&str] =
+        &["name", "on", "frames", "velocity", "spin", "until", "about", "release", "at-rest"];
+    for t in root.tables("motions", MOTION)? {
+        let particles = select(&t, &scene.mesh)?;
+        let sum: Vec3 = particles.iter().map(|&p| scene.mesh.particles[p as usize]).sum();
+        let mut path = Trajectory::read(&t, sum / particles.len() as f64, None, scene.step)?;
+        if !path.moves() {
+            return Err(t.error(
+                "a motion needs key frames, e.g. frames = [{ t = 1.0, offset = [0, 0, -0.01] }], or a `velocity` or `spin`",
+            ));
         }
-        if frames.is_empty() {
-            return Err(
-                list.error("a motion needs at least one key frame, e.g. { t = 1.0, offset = [0, 0, -0.01] }")
-            );
+        let release = read_release(&t, scene, &path)?;
+        if path.has_rate() && path.until.is_infinite() {
+            path.until = release.map_or(scene.duration, |release| release.time);
         }
         let motion = scene.motions.len() as u32;
-        let release = read_release(&t, scene, &frames)?;
-        scene.motions.push(Motion { name: read_name(&t)?, frames, release });
-        for p in select(&t, &scene.mesh)? {
+        scene.motions.push(Motion { name: read_name(&t)?, path, release });
+        for p in particles {
             if scene.support[p as usize] != Support::Free {
                 return Err(t.error(format!("particle {p} is already pinned or moved")));
             }
@@ -226,7 +221,7 @@ fn read_supports(root: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> 
 }
 
 /// When a motion ends, and how.
-fn read_release(t: &Table<'_>, scene: &Scene, frames: &[(f64, Vec3)]) -> Result<Option<Release>, SceneError> {
+fn read_release(t: &Table<'_>, scene: &Scene, path: &Trajectory) -> Result<Option<Release>, SceneError> {
     let at_rest = t.get("at-rest");
     let Some(release) = t.get("release") else {
         return match at_rest {
@@ -235,9 +230,12 @@ fn read_release(t: &Table<'_>, scene: &Scene, frames: &[(f64, Vec3)]) -> Result<
         };
     };
     let time = release.number()?;
-    let last = frames.last().map_or(0.0, |frame| frame.0);
+    let last = path.frames.last().map_or(0.0, |key| key.time);
     if time < 0.0 || scene.steps_for(time) < scene.steps_for(last) {
         return Err(release.error(format!("released at {time} s, but its last key frame is at {last} s")));
+    }
+    if path.until.is_finite() && scene.steps_for(time) < scene.steps_for(path.until) {
+        return Err(release.error(format!("released at {time} s, but moved `until` {} s", path.until)));
     }
     let at_rest = at_rest.map_or(Ok(false), |value| value.flag())?;
     Ok(Some(Release { time, at_rest }))
