@@ -11,6 +11,8 @@
 //! | generalized Voigt: n Voigt parts in series | n - 1 | [`generalized_voigt`] |
 //! | generalized Maxwell: n Maxwell parts in parallel | n | [`generalized_maxwell`] |
 //!
+//! Why these: [`network`] says which networks of springs and dampers return, keep, or do both.
+//!
 //! A law is declared in SI units ([`Law`]) and made ready for an engine's numbers ([`ElementLaw`]): states go in,
 //! tension and rates come out. A tension is positive in an element that pulls its ends together. To add one: a file with
 //! both, a line in the list below, and a line in the list of `read.rs` that says how a scene file names it.
@@ -18,6 +20,7 @@
 mod elements;
 pub mod generalized_maxwell;
 pub mod generalized_voigt;
+pub mod network;
 pub(crate) mod read;
 pub mod slider;
 pub mod three_element;
