@@ -14,7 +14,7 @@
 //! use nendo_model::force::law::network::{Class, Network};
 //! let three = Network::Spring.beside(Network::Damper).then(Network::Damper);
 //! assert_eq!((three.to_string().as_str(), three.class()), ("(k|c)-c", Class::Rheological));
-//! // The spring returns what it was pressed by; both dampers pass on the force.
+//! // The spring's extension returns, that of the damper in series stays.
 //! let answer = three.operator(&mut |part| if *part == Network::Spring { 50.0 } else { 20.0 });
 //! assert_eq!((answer.returns(), answer.stays()), (1.0 / 50.0, 1.0 / 20.0));
 //! ```
@@ -152,18 +152,21 @@ impl Network {
 
     /// Its answer, with a positive coefficient for every spring (N/m) and damper (N s/m), asked for from left to right as
     /// the network is printed.
+    ///
+    /// # Panics
+    /// If a coefficient is not positive and finite: part of the network would be missing or rigid.
     pub fn operator(&self, coefficient: &mut dyn FnMut(&Self) -> f64) -> Operator {
         let in_series = matches!(self, Self::Series(_));
         let swapped = |o: Operator| if in_series { Operator { force: o.length, length: o.force } } else { o };
         let terms = self.members().iter().map(|member| swapped(member.operator(coefficient)));
         match terms.reduce(|sum, term| sum.plus(&term)) {
             Some(sum) => swapped(sum),
-            None if *self == Self::Spring => Operator { force: vec![1.0], length: vec![coefficient(self)] },
-            None => Operator { force: vec![1.0], length: vec![0.0, coefficient(self)] },
+            None => Operator::of(self, coefficient(self)),
         }
     }
 
-    /// The chain that answers as it does.
+    /// The chain that answers as it does, unless its coefficients agree by chance and take fewer Voigt parts: two with the
+    /// same c/k in series are one.
     pub fn chain(&self) -> Chain {
         self.operator(&mut |_| 1.0).chain()
     }
@@ -173,8 +176,8 @@ impl Network {
         self.chain().class()
     }
 
-    /// The third condition of K03: each of its parts in series has a damper, so that no mass between two of them swings
-    /// for ever.
+    /// The third condition of K03: each of its parts in series has a damper, so that no part swings for ever, not even
+    /// alone.
     pub fn settles(&self) -> bool {
         self.in_series().iter().all(Self::has_damper)
     }
@@ -209,25 +212,41 @@ impl fmt::Display for Network {
     }
 }
 
-/// How a network answers: force(s) f = length(s) x, lowest power first, without a common factor s.
+/// How a network answers: force(s) f = length(s) x, without a common factor s.
 ///
 /// All coefficients are sums of products of positive numbers, so none vanishes by rounding, and which do is a matter of
 /// the network alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
-    /// What the force is multiplied by.
-    pub force: Vec<f64>,
-    /// What the extension is multiplied by.
-    pub length: Vec<f64>,
+    force: Vec<f64>,
+    length: Vec<f64>,
 }
 
 impl Operator {
+    fn of(network: &Network, coefficient: f64) -> Self {
+        assert!(
+            coefficient > 0.0 && coefficient.is_finite(),
+            "{coefficient} is no coefficient of a spring or damper"
+        );
+        let length = if *network == Network::Spring { vec![coefficient] } else { vec![0.0, coefficient] };
+        Self { force: vec![1.0], length }
+    }
+
+    /// What the force is multiplied by, lowest power of s first.
+    pub fn force(&self) -> &[f64] {
+        &self.force
+    }
+
+    /// What the extension is multiplied by, lowest power of s first.
+    pub fn length(&self) -> &[f64] {
+        &self.length
+    }
+
     /// The sum of both as stiffnesses, length(s) / force(s).
     fn plus(&self, other: &Self) -> Self {
-        let (left, right) = (product(&self.length, &other.force), product(&other.length, &self.force));
-        let mut length = if left.len() < right.len() { right.clone() } else { left.clone() };
-        let shorter = if left.len() < right.len() { left } else { right };
-        length.iter_mut().zip(shorter).for_each(|(sum, term)| *sum += term);
+        let (mut length, more) = (product(&self.length, &other.force), product(&other.length, &self.force));
+        length.resize(length.len().max(more.len()), 0.0);
+        length.iter_mut().zip(more).for_each(|(sum, term)| *sum += term);
         let mut force = product(&self.force, &other.force);
         let low = |p: &[f64]| p.iter().take_while(|&&c| c == 0.0).count();
         let common = low(&force).min(low(&length));
