@@ -1,53 +1,80 @@
-//! Coarse-fine connection: a particle that belongs on an edge of a coarser part is held at its place there.
+//! Coarse-fine connection: a particle that belongs on an edge or face of a coarser part is held at its place there.
 //!
-//! Two Voigt elements of natural length zero, along and across the edge, with the same coefficients: together
-//! f = -K q - C q', q from the place on the edge to the particle. The reaction goes to the edge's ends by the place's
-//! fixed ratio. Forces add up to zero; so do the moments of the springs.
+//! Voigt elements of natural length zero along every direction, with the same coefficients: together f = -K q - C q',
+//! q from the place to the particle. The reaction goes to the corners by the place's fixed shares. Forces add up to
+//! zero; so do the moments of the springs.
 
 use super::{
     Acting, Force, Object, Rates,
     real::{Real, Vector},
+    topology::react,
 };
 use crate::{
     mesh::{Mesh, Vec3},
     reader::{SceneError, Table},
 };
 
+/// Where a particle belongs: on a face, an edge or at another particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place<T> {
+    /// The particle.
+    pub particle: usize,
+    /// The face's corners; an edge's third corner has no share and is its first, and so are a particle's second and third.
+    pub corners: [usize; 3],
+    /// What each corner has of the place, one in all.
+    pub shares: [T; 3],
+}
+
+impl<T: Real> Place<T> {
+    /// From the place to the particle; of velocities, how fast that changes.
+    pub fn gap(&self, of: &[Vector<T>]) -> Vector<T> {
+        let [i, j, k] = self.corners;
+        let [_, to_j, to_k] = self.shares;
+        of[self.particle] - of[i] - (of[j] - of[i]) * to_j - (of[k] - of[i]) * to_k
+    }
+
+    /// Each corner that has a share, and that.
+    pub fn held_by(&self) -> impl Iterator<Item = (usize, T)> {
+        self.corners.into_iter().zip(self.shares).filter(|(_, share)| *share != T::zero())
+    }
+}
+
+impl Place<f64> {
+    /// The same in an engine's numbers.
+    pub fn narrow<T: Real>(&self) -> Place<T> {
+        Place { particle: self.particle, corners: self.corners, shares: self.shares.map(T::of) }
+    }
+}
+
 /// A connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link<T> {
-    /// The particle.
-    pub particle: usize,
-    /// The edge's ends.
-    pub edge: [usize; 2],
+    /// The particle, and where it is held.
+    pub place: Place<T>,
     /// K, N/m.
     pub stiffness: T,
     /// C, N s/m.
     pub damping: T,
-    /// Where on the edge: 0 at its start, 1 at its end.
-    pub ratio: T,
 }
 
 impl Link<f64> {
     /// A connection where the particle is now; none if that is not between the edge's ends.
     pub fn new(mesh: &Mesh, particle: u32, edge: [u32; 2], stiffness: f64, damping: f64) -> Option<Self> {
-        let [i, j] = edge.map(|p| p as usize);
+        let ([i, j], particle) = (edge.map(|p| p as usize), particle as usize);
         let along = mesh.particles[j] - mesh.particles[i];
-        let ratio =
-            (mesh.particles[particle as usize] - mesh.particles[i]).dot(&along) / along.norm_squared();
-        let inside = (0.0..=1.0).contains(&ratio);
-        inside.then_some(Self { particle: particle as usize, edge: [i, j], stiffness, damping, ratio })
+        let ratio = (mesh.particles[particle] - mesh.particles[i]).dot(&along) / along.norm_squared();
+        let place = Place { particle, corners: [i, j, i], shares: [1.0 - ratio, ratio, 0.0] };
+        (0.0..=1.0).contains(&ratio).then_some(Self { place, stiffness, damping })
     }
 
     /// The same in an engine's numbers.
     pub fn narrow<T: Real>(&self) -> Link<T> {
-        let Self { particle, edge, stiffness, damping, ratio } = *self;
-        let [stiffness, damping, ratio] = [stiffness, damping, ratio].map(T::of);
-        Link { particle, edge, stiffness, damping, ratio }
+        let [stiffness, damping] = [self.stiffness, self.damping].map(T::of);
+        Link { place: self.place.narrow(), stiffness, damping }
     }
 }
 
-/// All connections of a scene.
+/// All connections of a scene that its file lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Links(pub Vec<Link<f64>>);
 
@@ -62,13 +89,28 @@ impl Force for Links {
     }
 
     fn stiffest(&self, object: &Object<'_>) -> Rates {
-        let each = self.0.iter().map(|l| Rates::of(l.stiffness, l.damping, 2.0, object));
-        each.fold(Rates::of(0.0, 0.0, 2.0, object), Rates::worst)
+        stiffest(&self.0, object)
     }
 
     fn acting<T: Real>(&self, _object: &Object<'_>, _origin: Vec3) -> Box<dyn Acting<T>> {
         Box::new(self.0.iter().map(Link::narrow).collect::<Vec<Link<T>>>())
     }
+}
+
+/// The stiffest that connections are to a particle together: what Gershgorin's circles leave of the rates of all. A
+/// row of a connection's matrix, in which the particle has 1 and its corners one in all, adds up to twice its share.
+pub(super) fn stiffest(links: &[Link<f64>], object: &Object<'_>) -> Rates {
+    let mut sums = vec![[0.0, 0.0]; object.mass.len()];
+    let mut slowest = f64::INFINITY;
+    for Link { place, stiffness, damping } in links {
+        for (p, share) in place.held_by().chain([(place.particle, 1.0)]) {
+            sums[p][0] += 2.0 * stiffness * share * object.mobility(p);
+            sums[p][1] += 2.0 * damping * share * object.mobility(p);
+        }
+        slowest = slowest.min(damping / stiffness);
+    }
+    let most = |k: usize| sums.iter().map(|sum| sum[k]).fold(0.0, f64::max);
+    Rates { stiffness: most(0), damping: most(1), slowest }
 }
 
 impl<T: Real> Acting<T> for Vec<Link<T>> {
@@ -81,7 +123,7 @@ impl<T: Real> Acting<T> for Vec<Link<T>> {
     }
 
     fn operations(&self) -> u64 {
-        45 * self.len() as u64
+        66 * self.len() as u64
     }
 }
 
@@ -100,14 +142,10 @@ fn read(t: &Table<'_>, mesh: &Mesh) -> Result<Link<f64>, SceneError> {
 }
 
 impl<T: Real> Link<T> {
-    /// Adds its forces: 45 operations.
+    /// Adds its forces: 66 operations.
     pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
-        let [i, j] = self.edge;
-        let away = |of: &[Vector<T>]| of[self.particle] - of[i] - (of[j] - of[i]) * self.ratio;
-        let pull = away(x) * -self.stiffness - away(v) * self.damping;
-        let on_j = pull * self.ratio;
-        force[self.particle] += pull;
-        force[j] -= on_j;
-        force[i] -= pull - on_j;
+        let pull = self.place.gap(x) * -self.stiffness - self.place.gap(v) * self.damping;
+        force[self.place.particle] += pull;
+        react(pull, self.place.corners, self.place.shares, force);
     }
 }

@@ -6,6 +6,7 @@
 //! | topology: elements do not turn over | `[topology]` | [`topology`] |
 //! | volume effect | `[volume]` | [`volume`] |
 //! | coarse-fine links | `[[links]]` | [`link`] |
+//! | coarse-fine joints, found by the program | `[[joints]]` | [`joint`] |
 //! | contact: boundaries, surfaces, friction | `[contact]`, `[[boundaries]]` | [`contact`] |
 //!
 //! A force is declared in SI units ([`Force`]) and made ready for an engine's numbers ([`Acting`]): one code for f32 and
@@ -15,6 +16,7 @@
 
 mod acting;
 pub mod contact;
+pub mod joint;
 pub mod law;
 pub mod link;
 pub mod real;
@@ -40,6 +42,8 @@ pub struct Object<'a> {
     pub mass: &'a [f64],
     /// Whether forces move each particle.
     pub free: Vec<bool>,
+    /// Pairs of particles that links and joints hold near each other.
+    pub joined: Vec<[usize; 2]>,
 }
 
 impl Object<'_> {
@@ -92,15 +96,6 @@ impl Rates {
         let lightest = object.lightest();
         let slowest = if k > 0.0 { c / k } else { f64::INFINITY };
         Self { stiffness: share * k / lightest, damping: share * c / lightest, slowest }
-    }
-
-    /// The stiffest and the least damped of two.
-    fn worst(self, other: Self) -> Self {
-        Self {
-            stiffness: self.stiffness.max(other.stiffness),
-            damping: self.damping.max(other.damping),
-            slowest: self.slowest.min(other.slowest),
-        }
     }
 }
 
@@ -166,6 +161,8 @@ forces! {
     volume: volume::Pressure,
     /// Particles held at places on edges.
     links: link::Links,
+    /// Particles held at places that were found.
+    joints: joint::Joints,
     /// Keeps things out of each other.
     contact: contact::Contacts,
 }

@@ -169,6 +169,19 @@ impl Mesh {
         }
     }
 
+    /// A group by its name, or why there is none.
+    pub fn group(&self, wanted: &str) -> Result<&Group, String> {
+        self.groups.get(wanted).ok_or_else(|| {
+            let known: Vec<&str> = self.groups.keys().map(String::as_str).take(20).collect();
+            match known.is_empty() {
+                true => format!(
+                    "no group `{wanted}`: the mesh has no groups (only several boxes and mesh files have)"
+                ),
+                false => format!("no group `{wanted}`; the mesh has {}", known.join(", ")),
+            }
+        })
+    }
+
     /// How good its tetrahedra are.
     pub fn quality(&self) -> Quality {
         Quality::of(&self.particles, &self.tetrahedra)

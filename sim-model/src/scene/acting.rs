@@ -15,7 +15,10 @@ impl Scene {
     /// What forces act on.
     pub fn object(&self) -> Object<'_> {
         let free = (0..self.mass.len()).map(|p| self.becomes_free(p)).collect();
-        Object { mesh: &self.mesh, mass: &self.mass, free }
+        let (links, joints) = (self.forces.links.iter(), self.forces.joints.iter());
+        let held = links.map(|l| &l.0).chain(joints.map(|j| &j.0)).flatten();
+        let joined = held.flat_map(|link| link.place.held_by().map(|(p, _)| [link.place.particle, p]));
+        Object { mesh: &self.mesh, mass: &self.mass, free, joined: joined.collect() }
     }
 
     /// The material of an edge.

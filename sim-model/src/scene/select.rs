@@ -61,16 +61,9 @@ pub(super) fn particles(on: &Value<'_>, mesh: &Mesh) -> Result<Vec<u32>, SceneEr
     Ok(chosen)
 }
 
-/// A group of the mesh file.
+/// A group of the mesh.
 fn find_group<'m>(name: &Value<'_>, mesh: &'m Mesh) -> Result<&'m Group, SceneError> {
-    let wanted = name.string()?;
-    mesh.groups.get(wanted).ok_or_else(|| {
-        let known: Vec<&str> = mesh.groups.keys().map(String::as_str).take(20).collect();
-        name.error(match known.is_empty() {
-            true => format!("no group `{wanted}`: the mesh has no groups (only mesh files have)"),
-            false => format!("no group `{wanted}`; the mesh has {}", known.join(", ")),
-        })
-    })
+    mesh.group(name.string()?).map_err(|why| name.error(why))
 }
 
 /// The region of all particles at an outermost coordinate.

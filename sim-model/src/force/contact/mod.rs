@@ -53,7 +53,7 @@ impl Force for Contacts {
 
     fn acting<T: Real>(&self, object: &Object<'_>, origin: Vec3) -> Box<dyn Acting<T>> {
         let wall = |b: &Boundary| Wall::new(b, &self.law, origin, object.touchable());
-        let pairs = self.surfaces.then(|| Pairs::new(object.mesh, &self.law));
+        let pairs = self.surfaces.then(|| Pairs::new(object.mesh, &self.law, &object.joined));
         Box::new(Touching { walls: self.boundaries.iter().map(wall).collect(), pairs })
     }
 }

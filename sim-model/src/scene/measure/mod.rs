@@ -15,7 +15,7 @@ pub use subject::{Subject, Touching};
 pub use take::{Measuring, Moment, Needs};
 
 use super::deformation::DeformationKind;
-use crate::mesh::Vec3;
+use crate::{force::link::Place, mesh::Vec3};
 use serde::Serialize;
 
 /// A virtual sensor.
@@ -81,6 +81,8 @@ pub enum Quantity {
     },
     /// How many tetrahedra or, of flat objects, triangles are inside out.
     Inverted,
+    /// The largest distance of particles that hang on another part from their places there, in metres.
+    Crack(Vec<Place<f64>>),
 }
 
 /// What a distance leads to.
@@ -155,6 +157,7 @@ impl Quantity {
             Self::Energy(_) => "energy",
             Self::Class { .. } => "class",
             Self::Inverted => "inverted",
+            Self::Crack(_) => "crack",
         }
     }
 
@@ -166,7 +169,8 @@ impl Quantity {
             | Self::Distance { .. }
             | Self::Extent(_)
             | Self::ContactPoint(_)
-            | Self::ContactDepth(_) => "m",
+            | Self::ContactDepth(_)
+            | Self::Crack(_) => "m",
             Self::Velocity(_) => "m/s",
             Self::Force(_) | Self::ContactForce(_) => "N",
             Self::Volume(_) => "m³",

@@ -4,6 +4,7 @@ use super::{
     Expectation, Extreme, Measure, Quantity, Subject, Target, Touching, Value, When, judge::Reference,
 };
 use crate::{
+    force::joint::places,
     mesh::Vec3,
     reader::{SceneError, Table, Value as Entry},
     scene::{Holding, Scene, deformation::DeformationKind, select::particles},
@@ -11,7 +12,7 @@ use crate::{
 
 /// The keys of a measure.
 pub(in crate::scene) const KEYS: &[&str] =
-    &["name", "of", "on", "from", "to", "axis", "at", "over", "loaded", "expect"];
+    &["name", "of", "on", "from", "to", "between", "tolerance", "axis", "at", "over", "loaded", "expect"];
 
 /// Each quantity that can be measured, with what it is.
 const QUANTITIES: &[&str] = &[
@@ -32,6 +33,7 @@ const QUANTITIES: &[&str] = &[
     "energy",
     "class",
     "inverted",
+    "crack",
 ];
 
 /// Those of a scene file, whose scene is known but for them.
@@ -132,6 +134,7 @@ fn quantity(t: &Table<'_>, scene: &Scene) -> Result<Quantity, SceneError> {
             Quantity::Class { of: on()?, loaded }
         }
         "inverted" => Quantity::Inverted,
+        "crack" => Quantity::Crack(places(t, mesh)?),
         other => {
             return Err(of.error(format!("`{other}` cannot be measured; one of {}", QUANTITIES.join(", "))));
         }
@@ -145,7 +148,10 @@ fn quantity(t: &Table<'_>, scene: &Scene) -> Result<Quantity, SceneError> {
     only("from", touches)?;
     only("to", matches!(quantity, Quantity::Distance { .. }))?;
     only("loaded", matches!(quantity, Quantity::Class { .. }))?;
-    only("on", !matches!(quantity, Quantity::Inverted))?;
+    let crack = matches!(quantity, Quantity::Crack(_));
+    only("on", !crack && !matches!(quantity, Quantity::Inverted))?;
+    only("between", crack)?;
+    only("tolerance", crack)?;
     Ok(quantity)
 }
 

@@ -201,6 +201,11 @@ impl<'a> Measuring<'a> {
                 Some(Value::Class(Deformation::of(&initial, &loaded, &now).kind))
             }
             Quantity::Inverted => number(inverted(mesh, x) as f64),
+            Quantity::Crack(places) => {
+                // Not a number anywhere is not a number.
+                let widths = || places.iter().map(|place| place.gap(x).norm());
+                number(if widths().any(f64::is_nan) { f64::NAN } else { widths().fold(0.0, f64::max) })
+            }
         }
     }
 

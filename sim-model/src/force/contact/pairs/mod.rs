@@ -2,7 +2,7 @@
 //!
 //! Corner against face and edge against edge; in a plane, corner against edge. Candidates are looked for in a grid
 //! (`search`), with a margin, and again only when something has moved through half of it: the cost grows with what is
-//! near. Neighbours in the mesh are no candidates, and what is deeper inside than half the shortest edge is not pushed out.
+//! near. Neighbours in the mesh and what is joined are no candidates, and what is deeper inside than half the shortest edge is not pushed out.
 //!
 //! A corner inside an object leaves by the nearest of its faces, and only by that; an edge across another does not push
 //! where one of its ends leaves another way that is shorter (`touch`).
@@ -63,8 +63,9 @@ pub struct Pairs<T: Real> {
 }
 
 impl<T: Real> Pairs<T> {
-    /// The surfaces of a mesh of tetrahedra, or the outlines of a flat one of triangles.
-    pub fn new(mesh: &Mesh, law: &Contact<f64>) -> Self {
+    /// The surfaces of a mesh of tetrahedra, or the outlines of a flat one of triangles; joined particles do not touch,
+    /// nor do features that have them.
+    pub fn new(mesh: &Mesh, law: &Contact<f64>, joined: &[[usize; 2]]) -> Self {
         let normal = plane(mesh);
         let faces: Vec<[usize; 3]> = match &normal {
             Some(n) => oriented_triangles(mesh, n),
@@ -77,7 +78,8 @@ impl<T: Real> Pairs<T> {
         let length = |ends: &[usize; 2]| (mesh.particles[ends[0]] - mesh.particles[ends[1]]).norm();
         let lengths = || edges.iter().map(|(ends, _)| length(ends));
         let shortest = lengths().fold(f64::INFINITY, f64::min);
-        let both = |&[a, b]: &[u32; 2]| [(a as usize, b as usize), (b as usize, a as usize)];
+        let edges_of_mesh = mesh.edges.iter().map(|e| e.map(|p| p as usize));
+        let both = |[a, b]: [usize; 2]| [(a, b), (b, a)];
         Self {
             law: law.narrow(),
             normal: vector(&normal.unwrap_or_else(Vec3::zeros)),
@@ -85,7 +87,7 @@ impl<T: Real> Pairs<T> {
             faces,
             flat: normal.is_some(),
             object: objects(mesh),
-            neighbours: mesh.edges.iter().flat_map(both).collect(),
+            neighbours: edges_of_mesh.chain(joined.iter().copied()).flat_map(both).collect(),
             depth: T::of(0.5 * shortest),
             longest: lengths().fold(0.0, f64::max),
             margin: 0.25 * shortest,
