@@ -143,11 +143,18 @@ const CLAMPED: &str = "preset = \"elastic\"\nk1 = 60.0\nc1 = 1.0\nlimits = { lea
 const SHEET: &str = "law = \"voigt\"\nk1 = 1.2\nc1 = 1.5";
 const TOPOLOGY: &str = "[topology]\nstiffness = 20.0\ndamping = 1.0\nthreshold = 0.1\n";
 const VOLUME: &str = "[volume]\nstiffness = 1.5e9\ndamping = 1.2e6\n";
+const JOINTS: &str = "[[joints]]\nstiffness = 100.0\ndamping = 10.0\n";
+const JOINTS_IN_SPACE: &str =
+    "[[joints]]\nbetween = [\"coarse\", \"fine\"]\nstiffness = 1000.0\ndamping = 0.6\n";
 const ROLLER: &str = "center = [0, 0, 0.062]";
 
 /// Scene, what is replaced in it by what, and the measure that then is not as expected.
 const WITHOUT_THE_CAUSE: &[(&str, &str, &str, &str)] = &[
     ("press9", "duration = 3.0", "gravity = [0, 0, -1]\nduration = 3.0", "weight"),
+    ("joints-with", JOINTS_IN_SPACE, "", "crack"),
+    ("joints-without", "[[pins]]", "[[joints]]\nstiffness = 1000.0\ndamping = 0.6\n[[pins]]", "crack"),
+    ("joints-flat-with", JOINTS, "", "crack"),
+    ("joints-flat-without", "[[pins]]", "[[joints]]\nstiffness = 100.0\ndamping = 10.0\n[[pins]]", "crack"),
     ("volume-with", VOLUME, "", "volume"),
     ("volume-without", "[[pins]]", "[volume]\nstiffness = 1.5e9\ndamping = 1.2e6\n[[pins]]", "volume"),
     ("x1-three-objects", "material = \"elastic\"\n", "material = \"rheological\"\n", "elastic"),

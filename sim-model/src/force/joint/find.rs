@@ -94,22 +94,16 @@ impl<'m> Parts<'m> {
             }
             bits
         });
-        // What is inside a solid has no other part beside it.
-        let solid = !mesh.tetrahedra.is_empty();
-        let faces: Vec<[usize; 3]> = match solid {
-            true => mesh.triangles.iter().map(|t| t.map(|p| p as usize)).collect(),
-            false => Vec::new(),
-        };
-        let edges: Vec<[usize; 2]> = match solid {
-            true => {
-                let sorted = |a: usize, b: usize| [a.min(b), a.max(b)];
-                let sides = faces.iter().flat_map(|&[a, b, c]| [sorted(a, b), sorted(b, c), sorted(c, a)]);
-                let mut edges: Vec<_> = sides.collect::<HashSet<_>>().into_iter().collect();
-                edges.sort_unstable();
-                edges
-            }
-            false => mesh.edges.iter().map(|e| e.map(|p| p as usize)).collect(),
-        };
+        // What is inside a solid has no other part beside it; faces of what is flat are elements, and overlap nothing.
+        let mut in_solid = vec![false; mesh.particles.len()];
+        mesh.tetrahedra.iter().flatten().for_each(|&p| in_solid[p as usize] = true);
+        let solid = |corners: &[u32]| corners.iter().all(|&p| in_solid[p as usize]);
+        let faces: Vec<[u32; 3]> = mesh.triangles.iter().copied().filter(|t| solid(t)).collect();
+        let sides = faces.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let all = sides.chain(mesh.edges.iter().copied().filter(|e| !solid(e)));
+        let mut edges: Vec<[usize; 2]> = all.map(|[a, b]| [a.min(b) as usize, a.max(b) as usize]).collect();
+        edges.sort_unstable();
+        edges.dedup();
         let mut points = edges.as_flattened().to_vec();
         points.sort_unstable();
         points.dedup();
@@ -117,7 +111,7 @@ impl<'m> Parts<'m> {
             .iter()
             .map(|&p| ([p; 3], 1))
             .chain(edges.iter().map(|&[i, j]| ([i, j, i], 2)))
-            .chain(faces.iter().map(|&face| (face, 3)))
+            .chain(faces.iter().map(|face| (face.map(|p| p as usize), 3)))
             .collect();
         let length = |k| mesh.edge_length(k);
         let shortest = (0..mesh.edges.len()).map(length).fold(f64::INFINITY, f64::min);
