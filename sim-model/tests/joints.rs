@@ -257,7 +257,8 @@ fn joints_on_one_particle_add_up_in_the_stability_check() {
     };
     // Rates are (n + 1) c/m, and the check says 2 n c/m: nineteen twentieths of twice as much.
     assert!(spread(0.999 * largest) < 100.0);
-    assert!(!(spread(2.0 * largest) < 1e6), "{largest}");
+    let wild = spread(2.0 * largest);
+    assert!(wild.is_nan() || wild > 1e6, "{largest}: {wild}");
 }
 
 #[test]
