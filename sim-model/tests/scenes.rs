@@ -22,7 +22,7 @@ pitch = 0.1
 name = "two"
 size = [2,2,2]
 pitch = 0.1
-center = [0, 0, 0.2]
+center = [0, 0, 0.15]
 [materials.a]
 k1 = 1
 c1 = 1
@@ -45,6 +45,10 @@ per = "element"
 [[links]]
 particle = 1
 edge = [0, 2]
+stiffness = 1
+[[joints]]
+between = ["one", "two"]
+tolerance = 0.001
 stiffness = 1
 [contact]
 stiffness = 1
@@ -350,6 +354,8 @@ proptest! {
 /// The tables of forces beyond edges, and what is wrong with bad ones.
 #[test]
 fn forces_beyond_edges_are_understood() {
+    // What is mangled is sound before.
+    assert_eq!(Scene::parse(BEYOND, "a.toml").unwrap().forces.joints.unwrap().0.len(), 4);
     let base = "step = 0.001\nmass = 1\n[mesh.box]\nsize = [3,3,3]\npitch = 1\n[materials.m]\nk1 = 1\nc1 = 1\nc2 = 1\n";
     let contact = "[contact]\nstiffness = 1\ndamping = 1\n";
     let scene = Scene::parse(

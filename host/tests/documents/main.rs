@@ -92,7 +92,7 @@ const NOT_RUN: [(&str, &str); 17] = [
     ("nendo run cube9 --engine rtl", "30 s of the papers' box, clock by clock: a minute"),
     ("nendo compare cube9 --plot error.svg", "30 s of the papers' box, twice: tests/cli.rs"),
     ("nendo estimate --target vcu118", "plans a hundred modules: some ten seconds"),
-    ("nendo estimate --rate 1000", "runs and plans for half a minute: tests/cli.rs"),
+    ("nendo estimate --rate 1000", "runs and plans for a minute: tests/cli.rs"),
     ("nendo bench", "measures for minutes: tests/cpu.rs runs --quick"),
     ("nendo synth --target ecp5-85k", "places and routes"),
     ("nendo synth --target acorn", "places and routes"),

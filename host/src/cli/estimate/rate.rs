@@ -9,9 +9,7 @@ use crate::{
     interrupt, progress,
 };
 use anyhow::anyhow;
-use nendo_hdl::{
-    target::{NotTimed, Target},
-};
+use nendo_hdl::target::{NotTimed, Target};
 use nendo_model::{
     contract::{config::Config, image::Image},
     plan::loaded::Loaded,
@@ -26,7 +24,7 @@ use std::time::{Duration, Instant};
 struct Row {
     /// f32, model, or hardware.
     engine: &'static str,
-    /// What it computes besides plain elements.
+    /// What it computes: plain elements, those of another law, or forces beside them.
     forces: &'static str,
     /// For hardware.
     target: Option<String>,
@@ -48,8 +46,41 @@ struct Row {
     not_timed: NotTimed,
 }
 
-/// Forces beside those of elements.
-const EXTRAS: &str = "[topology]\nstiffness = 40\ndamping = 0.15\nthreshold = 0.001\n[volume]\nstiffness = 1000\ndamping = 1\n";
+/// What a CPU engine computes: elements of some law, and forces beside them.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    kind: EngineKind,
+    /// What the table calls it.
+    forces: &'static str,
+    law: &'static str,
+    tables: &'static str,
+}
+
+const PLAIN: &str = "k1 = 100\nc1 = 0.2\nc2 = 1000\n";
+const TOPOLOGY: &str = "[topology]\nstiffness = 40\ndamping = 0.15\nthreshold = 0.001\n";
+const VOLUME: &str = "[volume]\nstiffness = 1000\ndamping = 2\n";
+const TOPOLOGY_AND_VOLUME: &str = "[topology]\nstiffness = 40\ndamping = 0.15\nthreshold = 0.001\n[volume]\nstiffness = 1000\ndamping = 2\n";
+
+/// The rows of CPU engines: laws, topology and volume on and off ([H05] Table 1.1).
+const WORKS: &[Work] = &[
+    Work { kind: EngineKind::F32, forces: "elements", law: PLAIN, tables: "" },
+    Work {
+        kind: EngineKind::F32,
+        forces: "yielding elements",
+        law: "k1 = 100\nc1 = 0.2\nyielding = { c_max = 4000, c_min = 40, f1 = 0.5, f2 = 0.9 }\n",
+        tables: "",
+    },
+    Work {
+        kind: EngineKind::F32,
+        forces: "generalized Voigt elements",
+        law: "law = \"generalized-voigt\"\nparts = [{ k = 200, c = 0.4 }, { k = 200, c = 4.0 }]\n",
+        tables: "",
+    },
+    Work { kind: EngineKind::F32, forces: "topology", law: PLAIN, tables: TOPOLOGY },
+    Work { kind: EngineKind::F32, forces: "volume", law: PLAIN, tables: VOLUME },
+    Work { kind: EngineKind::F32, forces: "topology, volume", law: PLAIN, tables: TOPOLOGY_AND_VOLUME },
+    Work { kind: EngineKind::Model, forces: "elements", law: PLAIN, tables: "" },
+];
 
 /// The proportions of a box, and how large it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,20 +118,23 @@ impl Shape {
         Scene::open(&format!("box:{}", self.name(side))).map_err(CommandError::input)
     }
 
-    /// The same at rest, to be run for any time; with topology and volume forces it is what the papers' table calls "on".
-    fn at_rest(self, side: u32, forces: bool) -> Result<Scene, CommandError> {
+    /// The same at rest, to be run for any time.
+    fn at_rest(self, side: u32, work: &Work) -> Result<Scene, CommandError> {
         let [x, y, z] = self.sides(side);
         let text = format!(
             "step = 0.001\nmass = 0.005\n[mesh.box]\nsize = [{x}, {y}, {z}]\npitch = 0.01\n\
-             [materials.dough]\nk1 = 100\nc1 = 0.2\nc2 = 1000\n{}",
-            if forces { EXTRAS } else { "" }
+             [materials.dough]\n{}{}",
+            work.law, work.tables
         );
         Scene::parse(&text, "box").map_err(CommandError::input)
     }
 }
 
 /// The largest side from 2 on that does, where a larger one never does if a smaller one does not.
-fn largest(most: u32, mut does: impl FnMut(u32) -> Result<bool, CommandError>) -> Result<Option<u32>, CommandError> {
+fn largest(
+    most: u32,
+    mut does: impl FnMut(u32) -> Result<bool, CommandError>,
+) -> Result<Option<u32>, CommandError> {
     let (mut good, mut bad) = (1, most + 1);
     // From the small end: large ones take long to look at.
     let mut next = 4.min(most);
@@ -165,10 +199,10 @@ fn timed(scene: &Scene, options: &EngineOptions) -> Result<Pace, CommandError> {
 }
 
 /// A CPU engine, by running it.
-fn cpu(kind: EngineKind, forces: bool, shape: Shape, rate: f64) -> Result<Row, CommandError> {
-    let options = EngineOptions { kind, ..EngineOptions::default() };
+fn cpu(work: &Work, shape: Shape, rate: f64) -> Result<Row, CommandError> {
+    let options = EngineOptions { kind: work.kind, ..EngineOptions::default() };
     let period = Duration::from_secs_f64(1.0 / rate);
-    let scene = |side| shape.at_rest(side, forces);
+    let scene = |side| shape.at_rest(side, work);
     let mut times = std::collections::BTreeMap::new();
     let found = largest(200, |side| {
         let pace = timed(&scene(side)?, &options)?;
@@ -177,8 +211,8 @@ fn cpu(kind: EngineKind, forces: bool, shape: Shape, rate: f64) -> Result<Row, C
     })?;
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let mut row = Row {
-        engine: kind.name(),
-        forces: if forces { "topology, volume" } else { "elements" },
+        engine: work.kind.name(),
+        forces: work.forces,
         target: None,
         modules: None,
         size: found.map(|side| shape.name(side)),
@@ -236,8 +270,10 @@ fn hardware(
             limit = "memory";
             return Ok((scene.mesh.particles.len() as u64) < modules);
         }
-        let image = Image::new(&scene, hardware.profile(), hardware.inverse()).map_err(CommandError::input)?;
-        let Loaded { config, plan, .. } = Loaded::new(image, modules as usize).map_err(CommandError::input)?;
+        let image =
+            Image::new(&scene, hardware.profile(), hardware.inverse()).map_err(CommandError::input)?;
+        let Loaded { config, plan, .. } =
+            Loaded::new(image, modules as usize).map_err(CommandError::input)?;
         let (fast, room) = (plan.cycles_per_step() <= budget, has_room(target, &config));
         if fast && room {
             best = Some(Estimate::new(target, &config, &scene, &plan));
@@ -286,9 +322,9 @@ pub(super) fn rows(
 ) -> Result<Value, CommandError> {
     let shape = Shape::of(scene)?;
     let mut rows = Vec::new();
-    for (kind, forces) in [(EngineKind::F32, false), (EngineKind::F32, true), (EngineKind::Model, false)] {
-        let what = format!("running {} here", kind.name());
-        rows.push(progress::during(&what, || cpu(kind, forces, shape, rate))?);
+    for work in WORKS {
+        let what = format!("running {} here, {}", work.kind.name(), work.forces);
+        rows.push(progress::during(&what, || cpu(work, shape, rate))?);
     }
     for target in targets {
         for modules in match hardware_args.asked_modules() {
@@ -300,7 +336,17 @@ pub(super) fn rows(
         }
     }
     console.answer(format!("The largest box that is computed {rate} times a second:"));
-    let head = ["", "forces", "modules", "box", "particles", "edges", "steps/s", "one step of 1000 takes", "ends by"];
+    let head = [
+        "",
+        "forces",
+        "modules",
+        "box",
+        "particles",
+        "edges",
+        "steps/s",
+        "one step of 1000 takes",
+        "ends by",
+    ];
     let table: Vec<[String; 9]> =
         std::iter::once(head.map(str::to_owned)).chain(rows.iter().map(Row::cells)).collect();
     console.answer(aligned(&table).join("\n"));
@@ -311,7 +357,8 @@ pub(super) fn rows(
     let disturbed = rows.iter().filter_map(|row| row.disturbed).fold(0.0, f64::max);
     if disturbed > 0.1 {
         let share = 100.0 * disturbed;
-        console.say(format!("the machine is busy: up to {share:.0} % of the steps were disturbed and left out"));
+        console
+            .say(format!("the machine is busy: up to {share:.0} % of the steps were disturbed and left out"));
     }
     Ok(json!({ "rate": rate, "rows": rows }))
 }
@@ -322,9 +369,9 @@ impl Row {
             (Some(us), Some(beyond)) => format!("{us:.0} us ({beyond:.0} us with half as many again)"),
             _ => String::new(),
         };
-        let clock = self.clock_mhz.map_or(String::new(), |mhz| {
-            format!(" at {}", Clock { mhz, not_timed: self.not_timed.clone() })
-        });
+        let clock = self
+            .clock_mhz
+            .map_or(String::new(), |mhz| format!(" at {}", Clock { mhz, not_timed: self.not_timed.clone() }));
         [
             self.target.clone().unwrap_or_else(|| self.engine.to_owned()),
             self.forces.to_owned(),
@@ -342,6 +389,25 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nendo_model::engine::{reference::Integrator, stability::Stability};
+
+    /// A row of an object that no step holds, or that does not compute what it is called, would say nothing.
+    #[test]
+    fn what_is_timed_is_stable_and_is_what_it_is_called() {
+        let shape = Shape([1.0; 3]);
+        for work in WORKS {
+            let scene = shape.at_rest(4, work).ok().unwrap();
+            let stability = Stability::of(&scene, Integrator::Euler);
+            assert!(stability.is_stable(), "{work:?}: {stability:?}");
+            let (only, plain) = (scene.float_only().join(", "), work.forces == "elements");
+            assert_eq!(only.is_empty(), plain, "{work:?}: {only}");
+            let word = |word: &str| (work.forces.contains(word), only.contains(word));
+            for (called, computed) in ["topology", "volume"].map(word) {
+                assert_eq!(called, computed, "{work:?}: {only}");
+            }
+            assert_eq!(work.forces.contains("elements") && !plain, only.contains("law"), "{work:?}: {only}");
+        }
+    }
 
     #[test]
     fn the_largest_that_does_is_found() {
