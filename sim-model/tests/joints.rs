@@ -343,3 +343,12 @@ fn pieces_of_a_mesh_file_are_joined() {
     let scene = Scene::parse(scene, &folder.path().join("two.toml").display().to_string()).unwrap();
     assert_eq!(scene.forces.joints.unwrap().0.len(), 16);
 }
+
+/// A square of 3 x 3 particles with a diagonal in each of its squares, and one of 7 x 7 on it.
+#[test]
+fn joints_are_on_particles_edges_and_faces() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenes/joints-with.toml");
+    let scene = Scene::open(file).unwrap();
+    // Two on each of 12 sides and 4 diagonals; the other two of four in each square.
+    assert_eq!(scene.forces.joints.unwrap().kinds(), [9, 2 * (12 + 4), 2 * 4]);
+}

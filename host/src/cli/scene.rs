@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use nendo_model::{
     contract::numbers::Profile,
     engine::{Kind, memory::estimate, reference::Integrator, stability::Stability},
+    force::joint::Joints,
     machine::memory::text as bytes,
     mesh::Mesh,
     plan::{cycles::Depths, partition::Shares, schedule::Schedule},
@@ -197,17 +198,20 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
     ));
     let kinds = [("f64", Kind::F64), ("f32", Kind::F32), ("model", Kind::Model)];
     let needs = kinds.map(|(name, kind)| (name, estimate(&scene, kind)));
-    console.answer(format!("memory, estimated: {}", needs.map(|(name, n)| format!("{name} {}", bytes(n))).join(", ")));
+    console.answer(format!(
+        "memory, estimated: {}",
+        needs.map(|(name, n)| format!("{name} {}", bytes(n))).join(", ")
+    ));
     for m in &scene.materials {
         let (k1, c1, c2) = (m.material.k1, m.material.c1, m.material.c2);
         console.answer(format!("material {}: k1 = {k1} N/m, c1 = {c1} N s/m, c2 = {c2} N s/m", m.name));
     }
-    console.answer(format!(
-        "step {} s, {}, duration {} s",
-        scene.step,
-        stability.limit(),
-        scene.duration
-    ));
+    let joints = scene.forces.joints.as_ref().map(Joints::kinds);
+    if let Some([particles, edges, faces]) = joints {
+        let all = count(particles + edges + faces, "joint");
+        console.answer(format!("{all}: {particles} on particles, {edges} on edges, {faces} on faces"));
+    }
+    console.answer(format!("step {} s, {}, duration {} s", scene.step, stability.limit(), scene.duration));
     // The papers' bound c1 c2/(c1+c2) < A m/h, with the A of this mesh.
     let bounds = stability.a_stable.zip(rk4.a_stable);
     let constants = bounds.map_or(String::new(), |(e, r)| format!("; c < A m/h with A = {e:.4}, rk4 {r:.4}"));
@@ -232,6 +236,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         "max_valence": valence,
         "mass_kg": total,
         "materials": materials,
+        "joints": joints.map(|[particles, edges, faces]| json!({ "particles": particles, "edges": edges, "faces": faces })),
         "step_s": scene.step,
         "duration_s": scene.duration,
         "largest_stable_step_s": finite(stability.copyable_step()),

@@ -19,6 +19,15 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Joints(pub Vec<Link<f64>>);
 
+impl Joints {
+    /// How many there are on particles, on edges and on faces.
+    pub fn kinds(&self) -> [usize; 3] {
+        let mut kinds = [0; 3];
+        self.0.iter().for_each(|link| kinds[link.place.held_by().count() - 1] += 1);
+        kinds
+    }
+}
+
 impl Force for Joints {
     const NAME: &'static str = "joints";
     const KEYS: &'static [&'static str] = &["joints"];
