@@ -37,7 +37,7 @@ fn shipped_scenes_are_sound_and_run_on_the_engine_that_the_check_names() {
         let check = ok(&["scene", "check", &file]);
         assert_eq!(check["sound"], true, "{file}");
         let engines = check["engines"].as_object().unwrap();
-        assert_eq!(engines.keys().collect::<Vec<_>>(), ["board", "f32", "f64", "model", "rtl"]);
+        assert_eq!(engines.keys().collect::<Vec<_>>(), ["board", "f32", "f64", "hybrid", "model", "rtl"]);
         assert!(
             engines.values().all(|v| *v == true || v.as_str().is_some_and(|why| !why.is_empty())),
             "{check}"
@@ -143,7 +143,7 @@ fn options_that_do_not_apply_are_refused() {
         (&["run", "cube9", "--engine", "model", "--integrator", "rk4"], "--integrator needs --engine f64"),
         (
             &["run", "cube9", "--engine", "f32", "--profile", "wide"],
-            "--profile needs --engine model, rtl or board",
+            "--profile needs --engine hybrid, model, rtl or board",
         ),
         (
             &["run", "cube9", "--engine", "f64", "--threads", "2"],
@@ -157,7 +157,7 @@ fn options_that_do_not_apply_are_refused() {
         (&["view", "cube9", "--engine", "f64", "--modules", "2"], "--modules needs"),
         (
             &["run", "cube9", "--integrator", "rk4", "--profile", "wide"],
-            "--profile needs --engine model, rtl or board; --integrator needs --engine f64",
+            "--profile needs --engine hybrid, model, rtl or board; --integrator needs --engine f64",
         ),
         (&["run", "cube9", "--device", "rtl", "--threads", "2"], "--threads goes with --device model"),
         (

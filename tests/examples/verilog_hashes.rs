@@ -33,7 +33,7 @@ pub(crate) fn list() -> String {
     let mut known: HashMap<(Kind, Config), Vec<(String, String)>> = HashMap::new();
     let mut lines = Vec::new();
     for target in &targets {
-        for profile in Profile::ALL {
+        for profile in Profile::HARDWARE {
             for inverse in Inverse::ALL {
                 for modules in [1, 4] {
                     let config = Config { modules, ..Config::minimal(profile, inverse) };

@@ -30,7 +30,7 @@ pub const OVERFLOWS: [Source; 3] = [Source::ForceSum, Source::Velocity, Source::
 pub const fn state_stage(profile: Profile) -> u32 {
     match profile {
         Profile::Wide => 3,
-        Profile::Paper2003 | Profile::Paper2005 => 2,
+        Profile::Paper2003 | Profile::Paper2005 | Profile::Paper2005Plain => 2,
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn it_is_the_models() {
         let mut runner = runner();
-        for profile in Profile::ALL {
+        for profile in Profile::HARDWARE {
             let module = mpm(profile);
             let mut sim = Sim::new(&module, SimOptions::default()).unwrap();
             for round in 0..200 {

@@ -4,7 +4,7 @@
 //! that has an option `--engine`.
 
 use crate::engine::{
-    EngineKind::{self, Board, F32, F64, Model, Rtl},
+    EngineKind::{self, Board, F32, F64, Hybrid, Model, Rtl},
     choice::{AUTO, EngineChoice, names},
 };
 use clap::{ArgMatches, Command, parser::ValueSource};
@@ -22,7 +22,7 @@ const fn rule(id: &'static str, engines: &'static [EngineKind]) -> Rule {
 }
 
 pub(super) const TABLE: &[Rule] = &[
-    rule("profile", &[Model, Rtl, Board]),
+    rule("profile", &[Hybrid, Model, Rtl, Board]),
     rule("inverse", &[Model, Rtl, Board]),
     rule("modules", &[Model, Rtl, Board]),
     rule("shuffle_edges", &[Model, Rtl, Board]),
@@ -144,7 +144,7 @@ mod tests {
             ("movie", Some(["-o", "m.gif"])),
         ] {
             for rule in TABLE.iter().filter(|rule| has(command, rule.id)) {
-                for kind in [F64, F32, Model, Rtl, Board] {
+                for kind in [F64, F32, Hybrid, Model, Rtl, Board] {
                     let mut words = vec!["nendo", command, "cube9", "--engine", kind.name()];
                     words.extend(last.iter().flatten());
                     let refused = refusal(&matches(&words, &typed(rule)));
@@ -157,7 +157,7 @@ mod tests {
                 }
             }
         }
-        assert!(seen >= 5 * (TABLE.len() + 4 * 8), "{seen}");
+        assert!(seen >= 6 * (TABLE.len() + 4 * 8), "{seen}");
         assert!(TABLE.iter().all(|rule| has("run", rule.id)));
     }
 

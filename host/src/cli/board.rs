@@ -60,7 +60,7 @@ impl DeviceArg {
             return Err(CommandError::input(anyhow!("{} {text}", self.device)));
         }
         // What is made to measure gets the papers' minimal set.
-        let config = self.hardware.standard();
+        let config = self.hardware.standard()?;
         let device = self.device.open(&Making { config: &config, threads: 1 }).map_err(anyhow::Error::from)?;
         Ok(Board::open(device).map_err(anyhow::Error::from)?)
     }

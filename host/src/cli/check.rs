@@ -43,8 +43,14 @@ pub(super) struct Args {
 }
 
 /// In the order in which engines are looked for.
-const ENGINES: [EngineKind; 5] =
-    [EngineKind::Model, EngineKind::Rtl, EngineKind::Board, EngineKind::F32, EngineKind::F64];
+const ENGINES: [EngineKind; 6] = [
+    EngineKind::Model,
+    EngineKind::Rtl,
+    EngineKind::Board,
+    EngineKind::Hybrid,
+    EngineKind::F32,
+    EngineKind::F64,
+];
 
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let scene = args.scene.open()?;

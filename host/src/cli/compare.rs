@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 Examples:
   nendo compare cube9 --seconds 30 --plot out/error.png
   nendo compare single --profile paper-2005
+  nendo compare single --engine hybrid --profile paper-2005-plain     MPM alone in fixed point, as in H05 Fig. 2.10
   nendo compare cube9 --engine f32
   nendo compare cube9 --engine f64 --reference rk4     the error of Euler's method itself")]
 pub(super) struct Args {
@@ -103,6 +104,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let label = match options.kind {
         EngineKind::F64 => "f64".to_owned(),
         EngineKind::F32 => "f32".to_owned(),
+        EngineKind::Hybrid => format!("{} (particles only)", options.profile),
         EngineKind::Model | EngineKind::Rtl | EngineKind::Board => options.profile.to_string(),
     };
     print_table(&samples, average, &label, &args.reference, console);
@@ -130,7 +132,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         "engine": options.kind,
         "engine_why": why,
         "profile": options.kind.is_fixed_point().then_some(options.profile),
-        "inverse": options.kind.is_fixed_point().then_some(options.inverse),
+        "inverse": options.kind.has_circuits().then_some(options.inverse),
         "reference": args.reference,
         "steps": steps,
         "measure_m": measure,

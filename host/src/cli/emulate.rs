@@ -50,7 +50,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             "a card is emulated by model, rtl or pci-sim; see --device"
         )));
     }
-    let config = args.hardware.standard();
+    let config = args.hardware.standard()?;
     let device = args.device.open(&Making { config: &config, threads: 1 }).map_err(anyhow::Error::from)?;
     let name = device.name();
     let mut card = Card::new(Map::new(&config).size);

@@ -60,7 +60,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     let mut run = args.scene.as_ref().map(|name| args.load(name)).transpose()?;
     let mut config = match &run {
         Some((_, loaded)) => loaded.config,
-        None => args.hardware.standard().holding(args.particles, args.edges),
+        None => args.hardware.standard()?.holding(args.particles, args.edges),
     };
     config.clock_khz = args.clock_mhz.unwrap_or(0);
     try_outputs(Some(&args.out), None)?;

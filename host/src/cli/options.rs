@@ -45,7 +45,7 @@ pub(super) fn modules_range() -> clap::builder::RangedI64ValueParser<u16> {
 /// Number contract and circuits.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct HardwareArgs {
-    /// Number contract: paper-2003, paper-2005 or wide [default: wide]
+    /// Number contract: paper-2003, paper-2005 or wide; paper-2005-plain without hardware [default: wide]
     #[arg(long, value_name = "P")]
     profile: Option<Profile>,
     /// Circuit of the inverse length: cordic or table [default: cordic for the paper profiles, else table]
@@ -76,9 +76,10 @@ impl HardwareArgs {
         self.asked_modules().unwrap_or(1)
     }
 
-    /// The standard memories, in as many modules as are asked for.
-    pub(super) fn standard(&self) -> Config {
-        Config { modules: self.modules() as u64, ..Config::minimal(self.profile(), self.inverse()) }
+    /// The standard memories, in as many modules as are asked for, if there is hardware in the profile.
+    pub(super) fn standard(&self) -> Result<Config, CommandError> {
+        let profile = self.profile().in_hardware().map_err(CommandError::input)?;
+        Ok(Config { modules: self.modules() as u64, ..Config::minimal(profile, self.inverse()) })
     }
 
     pub(super) fn inverse(&self) -> Inverse {

@@ -196,7 +196,7 @@ fn info(args: &InfoArgs, console: Console) -> Result<Value, CommandError> {
         metres(size.y),
         metres(size.z)
     ));
-    let kinds = [("f64", Kind::F64), ("f32", Kind::F32), ("model", Kind::Model)];
+    let kinds = [("f64", Kind::F64), ("f32", Kind::F32), ("hybrid", Kind::Hybrid), ("model", Kind::Model)];
     let needs = kinds.map(|(name, kind)| (name, estimate(&scene, kind)));
     console.answer(format!(
         "memory, estimated: {}",

@@ -53,7 +53,7 @@ fn flow(text: &str) -> Result<Flow, String> {
 pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError> {
     let Some(name) = &args.target else { return Ok(list(console)) };
     let target = target::open(name)?;
-    let config = args.hardware.standard();
+    let config = args.hardware.standard()?;
     let kept = args.check.as_ref().map(read_report).transpose().map_err(CommandError::Input)?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out/synth").join(&target.name));
     try_folder(&folder).with_context(|| folder.display().to_string())?;

@@ -28,10 +28,11 @@ pub const AUTO: [EngineKind; 3] = [EngineKind::Model, EngineKind::F32, EngineKin
 
 impl EngineChoice {
     /// As users write it.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Auto,
         Self::One(EngineKind::F64),
         Self::One(EngineKind::F32),
+        Self::One(EngineKind::Hybrid),
         Self::One(EngineKind::Model),
         Self::One(EngineKind::Rtl),
         Self::One(EngineKind::Board),
@@ -91,7 +92,7 @@ pub fn hindrance(scene: &Scene, kind: EngineKind, options: &EngineOptions) -> Op
     match kind {
         EngineKind::F64 => None,
         EngineKind::F32 => Cpu::check(scene).err().map(|e| e.to_string()),
-        EngineKind::Model | EngineKind::Rtl | EngineKind::Board => {
+        EngineKind::Hybrid | EngineKind::Model | EngineKind::Rtl | EngineKind::Board => {
             match Image::new(scene, options.profile, options.inverse) {
                 Ok(image) => too_little(scene, options.profile)
                     .or_else(|| too_large(&image, kind, options).map(|e| e.to_string())),
@@ -114,7 +115,13 @@ pub fn too_little(scene: &Scene, profile: Profile) -> Option<String> {
 
 /// More than fits hardware of one memory per module; the plan of several says it exactly.
 fn too_large(image: &Image, kind: EngineKind, options: &EngineOptions) -> Option<LoadError> {
+    if kind == EngineKind::Hybrid {
+        return None;
+    }
     let modules = options.modules.unwrap_or(1);
+    if let (EngineKind::Rtl | EngineKind::Board, Err(none)) = (kind, options.profile.in_hardware()) {
+        return Some(none.into());
+    }
     if let Err(error) = check_modules(image, modules) {
         return Some(error);
     }

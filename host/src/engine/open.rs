@@ -29,6 +29,8 @@ pub enum EngineKind {
     F64,
     /// The fast one: f32 on vectors and threads
     F32,
+    /// Elements in f64, particles in the hardware's words: what these alone cost
+    Hybrid,
     /// Bit-accurate model of the hardware
     Model,
     /// The hardware itself, compiled by Verilator: short for board with device rtl
@@ -43,6 +45,7 @@ impl EngineKind {
         match self {
             Self::F64 => "f64",
             Self::F32 => "f32",
+            Self::Hybrid => "hybrid",
             Self::Model => "model",
             Self::Rtl => "rtl",
             Self::Board => "board",
@@ -54,11 +57,17 @@ impl EngineKind {
         !matches!(self, Self::F64 | Self::F32)
     }
 
+    /// Whether it computes inverse lengths by one of the circuits.
+    pub fn has_circuits(self) -> bool {
+        self.is_fixed_point() && self != Self::Hybrid
+    }
+
     /// The engine of `nendo-model` it is, if it is one.
     fn in_process(self) -> Option<Kind> {
         match self {
             Self::F64 => Some(Kind::F64),
             Self::F32 => Some(Kind::F32),
+            Self::Hybrid => Some(Kind::Hybrid),
             Self::Model => Some(Kind::Model),
             Self::Rtl | Self::Board => None,
         }
@@ -184,14 +193,15 @@ pub fn open(scene: &Scene, options: &EngineOptions) -> Result<Box<dyn Engine>, O
 pub fn open_board(scene: &Scene, options: &EngineOptions) -> Result<BoardEngine<Box<dyn Device>>, OpenError> {
     let rtl = DeviceSpec::rtl();
     let spec = if options.kind == EngineKind::Rtl { &rtl } else { &options.device };
+    let profile = options.profile.in_hardware().map_err(LoadError::from)?;
     let made = spec.is_made_to_measure().then(|| options.load(scene)).transpose()?;
-    let smallest = Config::minimal(options.profile, options.inverse);
+    let smallest = Config::minimal(profile, options.inverse);
     let config = made.as_ref().map_or(&smallest, |loaded| &loaded.config);
     let mut device = spec.open(&Making { config, threads: options.threads })?;
     if let Some(file) = &options.record {
         device = Box::new(Recorder::new(device, file, &scene.name)?);
     }
-    let mut board = Board::open(device)?.require(options.profile, options.inverse)?;
+    let mut board = Board::open(device)?.require(profile, options.inverse)?;
     let found = board.config().modules;
     if let Some(asked) = options.modules.filter(|&asked| asked as u64 != found) {
         return Err(OpenError::Modules { device: board.name(), found, asked });

@@ -132,7 +132,7 @@ pub struct SceneHeader<'a> {
     /// The number contract.
     pub profile: Profile,
     /// Those there are to choose.
-    pub profiles: [Profile; 3],
+    pub profiles: [Profile; 4],
     /// Sizes of the arrays that follow.
     pub particles: usize,
     /// Sizes of the arrays that follow.

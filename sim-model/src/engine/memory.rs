@@ -31,6 +31,8 @@ fn costs(kind: Kind) -> Costs {
         Kind::F64 => Costs(350, 112, 64),
         // Edges in lanes, and what threads add up on their own.
         Kind::F32 => Costs(100, 80, 0),
+        // Words, floating-point copies of them, elements.
+        Kind::Hybrid => Costs(250, 130, 0),
         // Words, and the order in which the hardware takes them.
         Kind::Model => Costs(100, 120, 0),
     }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`reference`](mod@reference) | f64, the same equations without rounding to speak of | comparison |
 //! | [`cpu`] | f32 on vectors and threads | speed |
+//! | [`hybrid`] | elements in f64, particles in the hardware's words | what the particles' words cost |
 //! | [`model`] | the hardware's words, bit for bit ([`crate::twin`]) | what a board will compute |
 //!
 //! All are an [`Engine`]; the host adds the hardware itself. [`stability`] tells whether a scene's step is short enough.
@@ -18,6 +19,7 @@
 //! ```
 
 pub mod cpu;
+pub mod hybrid;
 mod in_process;
 pub mod memory;
 pub mod model;

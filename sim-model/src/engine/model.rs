@@ -95,9 +95,11 @@ impl InProcess for ModelEngine {
         Some(self.modules as u64)
     }
 
-    /// The one that a board would follow.
+    /// The one that a board would follow, if there can be one.
     fn plan(&self) -> Option<&Schedule> {
-        Some(self.plan.get_or_init(|| Schedule::of(self.model.image(), self.modules)))
+        let image = self.model.image();
+        image.profile.in_hardware().ok()?;
+        Some(self.plan.get_or_init(|| Schedule::of(image, self.modules)))
     }
 
     fn headroom(&self, scene: &Scene) -> Option<Headroom> {

@@ -3,6 +3,7 @@
 use super::{
     Engine, InProcess,
     cpu::{Cpu, CpuError},
+    hybrid::Hybrid,
     model::ModelEngine,
     reference::{Integrator, Reference},
 };
@@ -24,6 +25,8 @@ pub enum Kind {
     F64,
     /// The fast one.
     F32,
+    /// Elements in f64, particles in the hardware's words.
+    Hybrid,
     /// The bit-accurate model of the hardware.
     #[default]
     Model,
@@ -34,7 +37,7 @@ pub enum Kind {
 pub struct Options {
     /// The kind of engine.
     pub kind: Kind,
-    /// Number contract of the model.
+    /// Number contract of the model and of the hybrid engine's particles.
     pub profile: Profile,
     /// Circuit of the inverse length of the model.
     pub inverse: Inverse,
@@ -95,6 +98,10 @@ pub fn open(scene: &Scene, options: &Options) -> Result<Box<dyn Engine>, OpenErr
         Kind::F32 => {
             let engine = Cpu::new(scene, options.threads)?;
             boxed(if options.considerate { engine.considerate() } else { engine })
+        }
+        Kind::Hybrid => {
+            // No inverse length is computed in words; an image has some circuit for it all the same.
+            boxed(Hybrid::new(scene, Image::new(scene, options.profile, options.inverse)?))
         }
         Kind::Model => {
             let image = Image::new(scene, options.profile, options.inverse)?;

@@ -51,10 +51,15 @@ impl PlainElement {
         Self { start, end, k: m.k(), c: m.c(), flow: m.flow() }
     }
 
+    /// The particles it starts and ends at.
+    pub fn ends(&self) -> [usize; 2] {
+        [self.start as usize, self.end as usize]
+    }
+
     /// What it computes, from positions and velocities of all particles and its own extension.
     #[inline(always)]
     pub fn compute(&self, x: &[Vec3], v: &[Vec3], u: f64) -> ElementForces {
-        let (i, j) = (self.start as usize, self.end as usize);
+        let [i, j] = self.ends();
         let relative = x[j] - x[i];
         let direction = relative / relative.norm();
         let rate = direction.dot(&(v[j] - v[i]));

@@ -17,23 +17,37 @@ pub fn save(words: Words, image: &Image) -> Snapshot {
 /// The words of a state, which fit the image.
 pub fn restore(snapshot: &Snapshot, image: &Image) -> Result<Words, SnapshotError> {
     snapshot.check_numbers(&numbers(image))?;
-    let column = |name, count, word: Word| {
-        let words = snapshot.column::<i32>(name, count)?;
-        match words.iter().all(|&c| word.fits(c.into())) {
-            true => Ok(words),
-            false => Err(SnapshotError::Shape(format!("a word of column {name} has too many bits"))),
-        }
-    };
-    let (n, particles) = (image.numbers(), 3 * image.particles.len());
-    let three =
-        |name, word| Ok::<_, SnapshotError>(column(name, particles, word)?.as_chunks::<3>().0.to_vec());
+    let (n, particles) = (image.numbers(), image.particles.len());
     Ok(Words {
         step: snapshot.step,
-        x: three("x", n.x.word())?,
-        v: three("v", n.v.word())?,
-        u: column("u", image.edges.len(), n.u.word())?.to_vec(),
+        x: vectors(snapshot, "x", particles, n.x.word())?,
+        v: vectors(snapshot, "v", particles, n.v.word())?,
+        u: column(snapshot, "u", image.edges.len(), n.u.word())?.to_vec(),
         overflow: Overflow::from_bits(snapshot.overflow),
     })
+}
+
+/// A column of so many vectors, their words of this kind.
+pub(super) fn vectors(
+    snapshot: &Snapshot,
+    name: &str,
+    count: usize,
+    word: Word,
+) -> Result<Vec<[i32; 3]>, SnapshotError> {
+    Ok(column(snapshot, name, 3 * count, word)?.as_chunks::<3>().0.to_vec())
+}
+
+fn column<'a>(
+    snapshot: &'a Snapshot,
+    name: &str,
+    count: usize,
+    word: Word,
+) -> Result<&'a [i32], SnapshotError> {
+    let words = snapshot.column::<i32>(name, count)?;
+    match words.iter().all(|&c| word.fits(c.into())) {
+        true => Ok(words),
+        false => Err(SnapshotError::Shape(format!("a word of column {name} has too many bits"))),
+    }
 }
 
 /// What a state of an engine with this image is in.

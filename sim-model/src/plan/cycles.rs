@@ -37,7 +37,8 @@ impl Depths {
         };
         let (element, particle, read) = match profile {
             Profile::Paper2003 => (25, 13, 4),
-            Profile::Paper2005 => (29, 13, 4),
+            // No circuit is made for the plain one: its steps are planned like those it is compared with.
+            Profile::Paper2005 | Profile::Paper2005Plain => (29, 13, 4),
             Profile::Wide => (23, 10, 5),
         };
         // To the owner, and with the force to the other: what is more than a clock each way.

@@ -1,7 +1,7 @@
 //! A scene made ready for hardware: its words, the plan of its step, and the engine that holds both.
 
 use super::schedule::Schedule;
-use crate::contract::{config::Config, image::Image};
+use crate::contract::{config::Config, image::Image, numbers::NoHardware};
 use std::sync::Arc;
 
 /// Why an image cannot be loaded.
@@ -20,6 +20,9 @@ pub enum LoadError {
         /// Of the plan.
         edges: u64,
     },
+    /// No circuit is made for the profile.
+    #[error(transparent)]
+    NoHardware(#[from] NoHardware),
     /// More modules than there is work for.
     #[error("{modules} modules for {particles} particles: at most one each")]
     TooManyModules {
@@ -50,6 +53,7 @@ pub struct Loaded {
 impl Loaded {
     /// An image on so many modules.
     pub fn new(image: Image, modules: usize) -> Result<Self, LoadError> {
+        image.profile.in_hardware()?;
         check_modules(&image, modules)?;
         let loaded = Self::planned(image, modules);
         let Config { particles, edges, .. } = loaded.config;

@@ -85,7 +85,7 @@ fn on_every_device<T: PartialEq + Debug>(config: &Config, mut test: impl FnMut(&
 
 #[test]
 fn every_profile_and_scene_has_one_digest() {
-    for profile in Profile::ALL {
+    for profile in Profile::HARDWARE {
         for inverse in Inverse::ALL {
             let config = Config::minimal(profile, inverse);
             let scene = |name: &str| Image::new(&Scene::open(name).unwrap(), profile, inverse).unwrap();

@@ -174,7 +174,7 @@ fn has_room(target: &Target, config: &Config) -> bool {
 
 /// The most modules with minimal memories that a target has room for, if there is room for one.
 fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, CommandError> {
-    let one = Config { modules: 1, ..hardware.standard() };
+    let one = Config { modules: 1, ..hardware.standard()? };
     let fits = |&modules: &u64| has_room(target, &Config { modules, ..one });
     let Some(modules) = (1..=Config::MAX_MODULES).rev().find(fits) else { return Ok(None) };
     let config = Config { modules, ..one };
@@ -210,7 +210,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
             (config, scene, plan)
         }
         None => {
-            let config = args.hardware.standard();
+            let config = args.hardware.standard()?;
             let (scene, plan) = largest_box(&config)?;
             (config, scene, plan)
         }

@@ -250,7 +250,7 @@ fn hardware(
     let budget = (mhz * 1e6 / rate) as u64;
     let mut limit = "speed";
     let mut best = None;
-    let standard = Config { modules, ..hardware.standard() };
+    let standard = Config { modules, ..hardware.standard()? };
     let most = (f64::from(u32::MAX).min((budget * modules) as f64 / 3.0)).cbrt() as u32 + 2;
     let found = largest(most, |side| {
         // What cannot be, however it is shared out, need not be planned.
@@ -302,8 +302,8 @@ fn hardware(
 }
 
 /// One module, and doubled for as long as there is room.
-fn counts(target: &Target, hardware: &HardwareArgs, sweep: bool) -> Vec<u64> {
-    let room = |&modules: &u64| has_room(target, &Config { modules, ..hardware.standard() });
+fn counts(target: &Target, standard: &Config, sweep: bool) -> Vec<u64> {
+    let room = |&modules: &u64| has_room(target, &Config { modules, ..*standard });
     let all: Vec<u64> = (0..7).map(|power| 1 << power).take_while(room).collect();
     match (sweep, all.as_slice()) {
         (true, _) | (_, [] | [_]) => all,
@@ -320,7 +320,7 @@ pub(super) fn rows(
     sweep: bool,
     console: Console,
 ) -> Result<Value, CommandError> {
-    let shape = Shape::of(scene)?;
+    let (shape, standard) = (Shape::of(scene)?, hardware_args.standard()?);
     let mut rows = Vec::new();
     for work in WORKS {
         let what = format!("running {} here, {}", work.kind.name(), work.forces);
@@ -329,7 +329,7 @@ pub(super) fn rows(
     for target in targets {
         for modules in match hardware_args.asked_modules() {
             Some(modules) => vec![modules as u64],
-            None => counts(target, hardware_args, sweep),
+            None => counts(target, &standard, sweep),
         } {
             let what = format!("planning {modules} on {}", target.name);
             rows.push(progress::during(&what, || hardware(target, modules, hardware_args, shape, rate))?);

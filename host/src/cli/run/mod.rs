@@ -147,7 +147,6 @@ fn run(args: &Args, name: &str, others: &mut Others, console: Console) -> Result
 
 /// What is about to be done.
 fn opening(scene: &Scene, options: &EngineOptions, steps: u64, from: Option<u64>) -> String {
-    let fixed = options.kind.is_fixed_point();
     format!(
         "{}: {}, {}, {} of {} s on {}{}",
         scene.name,
@@ -159,7 +158,11 @@ fn opening(scene: &Scene, options: &EngineOptions, steps: u64, from: Option<u64>
         },
         scene.step,
         options.kind.name(),
-        if fixed { format!(" ({}, {})", options.profile, options.inverse) } else { String::new() },
+        match (options.kind.is_fixed_point(), options.kind.has_circuits()) {
+            (_, true) => format!(" ({}, {})", options.profile, options.inverse),
+            (true, false) => format!(" ({})", options.profile),
+            (false, false) => String::new(),
+        },
     )
 }
 
@@ -338,7 +341,7 @@ impl Args {
             engine: options.kind,
             engine_why: why,
             profile: fixed.then_some(options.profile),
-            inverse: fixed.then_some(options.inverse),
+            inverse: options.kind.has_circuits().then_some(options.inverse),
             modules: run.engine.modules().unwrap_or(self.engine.modules() as u64),
             particles: scene.mesh.particles.len(),
             edges,

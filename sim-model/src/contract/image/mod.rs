@@ -144,7 +144,9 @@ pub struct Image {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ImageError {
     /// The scene needs laws or forces that no fixed-point engine has.
-    #[error("the fixed-point engines (model, rtl, board) cannot compute {0}; --engine f64 and f32 can")]
+    #[error(
+        "the fixed-point engines (model, hybrid, rtl, board) cannot compute {0}; --engine f64 and f32 can"
+    )]
     FloatOnly(String),
     /// A scale the profile cannot have.
     #[error(transparent)]

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 fn maps() -> Vec<Map> {
     let config =
         |profile, particles, edges| Config { particles, edges, ..Config::minimal(profile, Inverse::Table) };
-    let mut maps: Vec<Map> = Profile::ALL.iter().map(|&p| Map::new(&config(p, 1024, 5120))).collect();
+    let mut maps: Vec<Map> = Profile::HARDWARE.iter().map(|&p| Map::new(&config(p, 1024, 5120))).collect();
     maps.push(Map::new(&config(Profile::Wide, 4096, 20480)));
     maps.push(Map::new(&config(Profile::Wide, 65536, 1 << 20)));
     maps.extend(

@@ -13,6 +13,14 @@ pub enum Rounding {
 }
 
 impl Rounding {
+    /// A value rounded to an integer.
+    pub fn integer(self, value: f64) -> f64 {
+        match self {
+            Self::Truncate => value.floor(),
+            Self::HalfUp => (value + 0.5).floor(),
+        }
+    }
+
     /// `product / 2^shift`, rounded to an integer.
     #[inline(always)]
     pub const fn shift(self, product: i64, shift: u32) -> i64 {

@@ -132,6 +132,9 @@ pub const PAPER_2003: Numbers = Numbers {
 pub const PAPER_2005: Numbers =
     Numbers { rounding: Rounding::HalfUp, constants: ConstantRule::Optimal(16), ..PAPER_2003 };
 
+/// 2005 as it would be without [`PAPER_2005`]'s constants: their binary points stay at 8 bits (H05 Fig. 2.10).
+pub const PAPER_2005_PLAIN: Numbers = Numbers { constants: ConstantRule::Fixed(8), ..PAPER_2005 };
+
 /// The default: 16-bit operands with a binary point each, 24-bit state words, the step as time unit.
 /// Inner words use the multipliers' full 18 bits.
 pub const WIDE: Numbers = Numbers {
@@ -165,6 +168,9 @@ pub enum Profile {
     /// [`PAPER_2005`]
     #[serde(rename = "paper-2005")]
     Paper2005,
+    /// [`PAPER_2005_PLAIN`]: what H05 compares its constants with. No circuit is made for it.
+    #[serde(rename = "paper-2005-plain")]
+    Paper2005Plain,
     /// [`WIDE`]
     #[default]
     Wide,
@@ -172,13 +178,29 @@ pub enum Profile {
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Self; 3] = [Self::Paper2003, Self::Paper2005, Self::Wide];
+    pub const ALL: [Self; 4] = [Self::Paper2003, Self::Paper2005Plain, Self::Paper2005, Self::Wide];
+
+    /// Those that circuits are made for and compared in; the others are there to compare arithmetic, on the model and the
+    /// hybrid engine.
+    pub const HARDWARE: [Self; 3] = [Self::Paper2003, Self::Paper2005, Self::Wide];
+
+    /// The same profile, if there are circuits for it.
+    pub fn in_hardware(self) -> Result<Self, NoHardware> {
+        if Self::HARDWARE.contains(&self) { Ok(self) } else { Err(NoHardware(self)) }
+    }
+
+    /// Names of profiles, as messages list them.
+    fn names(profiles: &[Self]) -> String {
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
+        names.join(", ")
+    }
 
     /// The profile's words.
     pub const fn numbers(self) -> &'static Numbers {
         match self {
             Self::Paper2003 => &PAPER_2003,
             Self::Paper2005 => &PAPER_2005,
+            Self::Paper2005Plain => &PAPER_2005_PLAIN,
             Self::Wide => &WIDE,
         }
     }
@@ -186,7 +208,7 @@ impl Profile {
     /// The circuit of the inverse length where none is asked for: the papers' own for their profiles.
     pub const fn usual_inverse(self) -> Inverse {
         match self {
-            Self::Paper2003 | Self::Paper2005 => Inverse::Cordic,
+            Self::Paper2003 | Self::Paper2005 | Self::Paper2005Plain => Inverse::Cordic,
             Self::Wide => Inverse::Table,
         }
     }
@@ -196,6 +218,7 @@ impl Profile {
         match self {
             Self::Paper2003 => "paper-2003",
             Self::Paper2005 => "paper-2005",
+            Self::Paper2005Plain => "paper-2005-plain",
             Self::Wide => "wide",
         }
     }
@@ -213,9 +236,17 @@ impl FromStr for Profile {
         Self::ALL
             .into_iter()
             .find(|p| p.name() == s)
-            .ok_or_else(|| format!("unknown profile `{s}`; one of paper-2003, paper-2005, wide"))
+            .ok_or_else(|| format!("unknown profile `{s}`; one of {}", Self::names(&Self::ALL)))
     }
 }
+
+/// Hardware was asked for in a profile that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no hardware in profile {0}: it is there to compare arithmetic, with --engine model or hybrid; hardware has {hardware}",
+    hardware = Profile::names(&Profile::HARDWARE)
+)]
+pub struct NoHardware(pub Profile);
 
 /// A raw word as a decimal number, for people: the shortest that tells it apart (the `fixed` crate prints it).
 pub fn text(raw: i64, frac: i32) -> String {
@@ -260,6 +291,19 @@ mod tests {
         assert_eq!((PAPER_2003.unit_shift(), PAPER_2003.rate_shift(), PAPER_2003.force_shift()), (8, 8, 8));
         assert_eq!((WIDE.inverse_offset(), PAPER_2003.inverse_offset()), (-7, 6));
         assert_eq!(WIDE.position_shift(0), 13);
+    }
+
+    /// The plain profile differs from the papers' in how constants are stored, and in nothing else.
+    #[test]
+    fn the_plain_profile_has_no_hardware() {
+        let differs = Numbers { constants: PAPER_2005.constants, ..PAPER_2005_PLAIN };
+        assert_eq!(differs, PAPER_2005);
+        for profile in Profile::ALL {
+            assert_eq!(profile.name().parse(), Ok(profile));
+            assert_eq!(profile.in_hardware().is_ok(), profile != Profile::Paper2005Plain, "{profile}");
+        }
+        let text = Profile::Paper2005Plain.in_hardware().unwrap_err().to_string();
+        assert!(text.ends_with("hardware has paper-2003, paper-2005, wide"), "{text}");
     }
 
     proptest! {

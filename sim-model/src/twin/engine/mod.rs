@@ -11,7 +11,7 @@ use crate::{
     contract::{
         digest::StateHasher,
         image::{Constants, Edge, Event, Image, ImageError, Particle, Write},
-        numbers::{Inverse, Numbers, PAPER_2003, PAPER_2005, Profile, WIDE},
+        numbers::{Inverse, Numbers, PAPER_2003, PAPER_2005, PAPER_2005_PLAIN, Profile, WIDE},
         overflow::Overflow,
     },
     machine::vectors::{self, Vectors, vectorize},
@@ -45,6 +45,7 @@ macro_rules! contract {
 }
 contract!(Paper2003, PAPER_2003);
 contract!(Paper2005, PAPER_2005);
+contract!(Paper2005Plain, PAPER_2005_PLAIN);
 contract!(Wide, WIDE);
 
 /// The particles' words, component-wise, in an order of their own.
@@ -292,6 +293,8 @@ impl Model {
             (Profile::Paper2003, Inverse::Table) => self.run_as::<Paper2003>(Table, None, steps),
             (Profile::Paper2005, Inverse::Cordic) => self.run_as::<Paper2005>(Cordic, None, steps),
             (Profile::Paper2005, Inverse::Table) => self.run_as::<Paper2005>(Table, None, steps),
+            (Profile::Paper2005Plain, Inverse::Cordic) => self.run_as::<Paper2005Plain>(Cordic, None, steps),
+            (Profile::Paper2005Plain, Inverse::Table) => self.run_as::<Paper2005Plain>(Table, None, steps),
             (Profile::Wide, Inverse::Cordic) => self.run_as::<Wide>(Cordic, None, steps),
             (Profile::Wide, Inverse::Table) => self.run_as::<Wide>(Table, self.vectors, steps),
         }
