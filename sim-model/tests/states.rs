@@ -7,11 +7,12 @@ use nendo_model::{
     },
     engine::{self, Engine, Kind, Options, Snapshot, SnapshotError},
     mesh::Vec3,
-    scene::{Load, Motion, Scene, Support},
+    scene::{Holding, Load, Motion, Release, Scene, Support},
     trajectory::Key,
     twin::{engine::Model, words::Words},
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A scene in which everything happens: loads that end, motions, pins, gravity, two materials.
 fn busy() -> Scene {
@@ -67,7 +68,7 @@ proptest! {
     #[test]
     fn a_run_goes_on_from_any_step_as_if_it_had_not_stopped(before in 0u64..80, after in 0u64..40) {
         let scene = busy();
-        for kind in [Kind::F64, Kind::F32, Kind::Model] {
+        for kind in [Kind::F64, Kind::F32, Kind::Hybrid, Kind::Model] {
             let [straight, resumed] = both(&scene, kind, before, after);
             prop_assert_eq!(straight, resumed);
         }
@@ -93,6 +94,8 @@ fn states_of_others_are_refused() {
     let refusal = |kind, state: &Snapshot| open(&scene, kind).restore(state).unwrap_err().to_string();
     assert!(refusal(Kind::F32, &state(Kind::F64)).contains("f64, not f32"));
     assert!(refusal(Kind::Model, &state(Kind::F32)).contains("f32, not wide"));
+    assert!(refusal(Kind::Model, &state(Kind::Hybrid)).contains("hybrid, wide, not wide, table"));
+    assert!(refusal(Kind::Hybrid, &state(Kind::Model)).contains("not hybrid, wide"));
     let other = open(&Scene::open("box:3x3x3").unwrap(), Kind::F64).save().unwrap();
     assert!(refusal(Kind::F64, &other).contains("does not fit"));
     let touching = experiments().into_iter().find(|s| s.name == "x12-integrated").unwrap();
@@ -111,21 +114,30 @@ fn sum(list: impl Iterator<Item = Vec3>) -> Vec3 {
     list.fold(Vec3::zeros(), |sum, v| sum + v)
 }
 
-/// All that acts on the object from outside in a step, what holds it included, is the change of its momentum.
+/// All that acts on the object from outside in a step, what holds it included, is the change of its momentum: under pins,
+/// motions, contacts, loads and weight, and for particles that were let go.
 #[test]
 fn reactions_and_loads_are_the_change_of_momentum() {
-    let mut seen = 0;
-    for scene in experiments().into_iter().chain([busy()]) {
+    let mut seen = BTreeSet::new();
+    let mut let_go = busy();
+    let_go.motions[0].release = Some(Release { time: 0.04, at_rest: false });
+    // When all of its loads act, and when they have ended.
+    let made = [busy(), let_go].into_iter().flat_map(|scene| [(scene.clone(), 15), (scene, 50)]);
+    let steps = |scene: &Scene| {
+        (scene.steps_for(scene.duration) * 2 / 3).min(200_000 / scene.mesh.edges.len() as u64)
+    };
+    for (scene, steps) in made.chain(experiments().into_iter().map(|scene| (scene.clone(), steps(&scene)))) {
         let mut engine = open(&scene, Kind::F64);
+        let free = |p: usize| scene.free_from(p).is_some_and(|first| first <= steps);
         let momentum = |engine: &mut Box<dyn Engine>| {
             let v = engine.motion().unwrap().1;
-            sum((0..v.len()).filter(|&p| scene.is_free(p)).map(|p| v[p] * scene.mass[p]))
+            sum((0..v.len()).filter(|&p| free(p)).map(|p| v[p] * scene.mass[p]))
         };
-        let steps = (scene.steps_for(scene.duration) * 2 / 3).min(200_000 / scene.mesh.edges.len() as u64);
         engine.advance(steps).unwrap();
         let (sensed, before) = (engine.sense().unwrap(), momentum(&mut engine));
         engine.advance(1).unwrap();
-        let on_object = sum(scene.reactions(&sensed, steps).iter().map(|r| -r.force));
+        let reactions = scene.reactions(&sensed, steps);
+        let on_object = sum(reactions.iter().map(|r| -r.force));
         let all = scene.loads.iter().filter(|l| {
             (scene.steps_for(l.from)..if l.to.is_finite() { scene.steps_for(l.to) } else { u64::MAX })
                 .contains(&steps)
@@ -140,9 +152,22 @@ fn reactions_and_loads_are_the_change_of_momentum() {
             "{}: {change} {wanted}",
             scene.name
         );
-        seen += usize::from(on_object.norm() > 0.0);
+        let holders = scene.holders().into_iter().zip(&reactions).filter(|(_, r)| r.force.norm() > 0.0);
+        seen.extend(holders.map(|(holder, _)| match holder.holding {
+            Holding::Boundary(_) => "contact",
+            Holding::Particles(list) if scene.support[list[0] as usize] == Support::Pinned => "pins",
+            Holding::Particles(_) => "motion",
+        }));
+        let others = [
+            (loads.norm() > 0.0, "load"),
+            (weight.norm() > 0.0, "weight"),
+            (sensed.contacts.iter().any(|c| c.boundary().is_none()), "contact of two objects"),
+            ((0..scene.mass.len()).any(|p| !scene.is_free(p) && free(p)), "let go"),
+        ];
+        seen.extend(others.into_iter().filter(|(there, _)| *there).map(|(_, what)| what));
     }
-    assert!(seen > 8, "{seen}");
+    let all = ["contact", "contact of two objects", "let go", "load", "motion", "pins", "weight"];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), all);
 }
 
 /// A block that lies on a floor weighs there what it weighs, on every engine that has floors.
@@ -178,7 +203,7 @@ fn all_engines_feel_the_same() {
     let exact = felt(Kind::F64);
     assert_eq!(exact.0.iter().map(|r| r.name.as_str()).collect::<Vec<_>>(), ["pins", "motion"]);
     assert!(exact.0.iter().all(|r| r.force.norm() > 1.0));
-    for kind in [Kind::F32, Kind::Model] {
+    for kind in [Kind::F32, Kind::Hybrid, Kind::Model] {
         let found = felt(kind);
         let tolerance = if kind == Kind::F32 { 1e-4 } else { 2e-2 };
         for (a, b) in found.0.iter().zip(&exact.0) {
