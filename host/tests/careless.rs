@@ -6,6 +6,8 @@ mod common;
 use common::{nendo, ok, stderr, stdout};
 use nendo_host::cli;
 
+const NO_HARDWARE: &str = "there is no hardware in profile paper-2005-plain";
+
 /// Each with its exit code and some of the words it gets.
 const LINES: &[(&str, i32, &str)] = &[
     // Numbers that cannot be.
@@ -65,6 +67,19 @@ const LINES: &[(&str, i32, &str)] = &[
     ("run cube9 --integrator rk4 --modules 2", 2, "--integrator needs --engine f64"),
     ("run cube9 --resume", 2, "in the folder of --out"),
     ("run cube9 --points 3", 2, "--live"),
+    ("run single --engine hybrid --inverse table", 2, "--inverse needs --engine model, rtl or board"),
+    ("run single --engine hybrid --modules 2", 2, "--modules needs --engine model, rtl or board"),
+    // Hardware in a profile that is there to compare arithmetic.
+    ("run single --engine rtl --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("run single --device model --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("cosim single --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("gen --profile paper-2005-plain -o never", 2, NO_HARDWARE),
+    ("gen --for single --profile paper-2005-plain -o never", 2, NO_HARDWARE),
+    ("estimate --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("estimate single --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("estimate --rate 1000 --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("synth --target ecp5-85k --profile paper-2005-plain", 2, NO_HARDWARE),
+    ("board info --device model --profile paper-2005-plain", 2, NO_HARDWARE),
     // Places that cannot be written.
     ("run cube9 --steps 1 -o /dev/null/out", 1, "/dev/null/out cannot be written"),
     ("run cube9 --steps 1 -o /proc/out", 1, "/proc/out cannot be written"),
@@ -73,6 +88,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("compare cube9 --seconds 0.01 --plot /proc/plot.svg", 1, "/proc/plot.svg cannot be written"),
     // Scenes that an engine cannot compute.
     ("run chain:yielding --engine model", 2, "cannot compute law yielding of material `element`"),
+    ("run chain:yielding --engine hybrid", 2, "cannot compute law yielding of material `element`"),
     ("run chain:yielding --modules 2", 2, "leave them out"),
     ("cosim chain:yielding", 2, "--engine f64 and f32 can"),
 ];

@@ -54,6 +54,15 @@ fn single_element_error() {
     assert!(number(&wide, "mean_percent") <= 0.05, "{}", wide["mean_percent"]);
     let paper = ok(&["compare", "single", "--profile", "paper-2005"]);
     assert!(number(&paper, "mean_percent") > number(&wide, "mean_percent"));
+    let particles = ok(&["compare", "single", "--engine", "hybrid", "--profile", "paper-2005-plain"]);
+    assert!((10.0..16.0).contains(&number(&particles, "mean_percent")), "{particles}");
+    assert_eq!(
+        (&particles["profile"], &particles["inverse"]),
+        (&"paper-2005-plain".into(), &serde_json::Value::Null)
+    );
+    // There is no hardware to plan for.
+    let plain = ok(&["run", "single", "--profile", "paper-2005-plain", "--steps", "10"]);
+    assert_eq!((&plain["engine"], &plain["cycles_per_step"]), (&"model".into(), &serde_json::Value::Null));
 }
 
 /// H05 Fig. 2.11: 4.22 % at 30 s.

@@ -47,20 +47,20 @@ fn vector(bits: u32, wild: bool) -> impl Strategy<Value = [i32; 3]> {
 
 fn constant(n: &'static Numbers, wild: bool) -> impl Strategy<Value = Constant> {
     let shift = match n.constants {
-        ConstantRule::Fixed(shift) => shift..=shift,
+        ConstantRule::Fixed(shift) | ConstantRule::Cut(shift) => shift..=shift,
         ConstantRule::Optimal(most) => 0..=most,
     };
     // A fixed shift leaves no way to make a constant small but a small mantissa.
     let mantissa = word(Constant::MANTISSA_BITS, wild);
     let mantissa = match n.constants {
-        ConstantRule::Fixed(_) if !wild => mantissa.prop_map(|m| m >> 5).boxed(),
+        ConstantRule::Fixed(_) | ConstantRule::Cut(_) if !wild => mantissa.prop_map(|m| m >> 5).boxed(),
         _ => mantissa,
     };
     // Large shifts keep values within their words; small ones are there to overflow.
     let small = prop::sample::select(if wild { vec![14, 14, 14, 0] } else { vec![14] });
     let shift = (shift, small).prop_map(|(shift, small)| shift.max(small));
     let shift = shift.prop_map(move |s| match n.constants {
-        ConstantRule::Fixed(fixed) => fixed,
+        ConstantRule::Fixed(fixed) | ConstantRule::Cut(fixed) => fixed,
         ConstantRule::Optimal(most) => s.min(most),
     });
     (mantissa, shift).prop_map(|(mantissa, shift)| Constant { mantissa, shift })

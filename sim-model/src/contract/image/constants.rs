@@ -101,7 +101,7 @@ pub(super) fn constants(
 /// The shift of a constant that is zero: any would do, and a fixed rule leaves no choice.
 fn idle_shift(numbers: &Numbers) -> u32 {
     match numbers.constants {
-        ConstantRule::Fixed(shift) => shift,
+        ConstantRule::Fixed(shift) | ConstantRule::Cut(shift) => shift,
         ConstantRule::Optimal(_) => 0,
     }
 }

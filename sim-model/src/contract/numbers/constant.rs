@@ -38,6 +38,8 @@ impl Rounding {
 pub enum ConstantRule {
     /// Always this shift (2003: Q8.8).
     Fixed(u32),
+    /// Always this shift, and what lies below it is dropped (H05 2.3.3 prints 0.0078125 for 0.01 in Q8.8).
+    Cut(u32),
     /// The largest shift that keeps the mantissa in 16 bits, at most this (H05 (2.18) with 16).
     Optimal(u32),
 }
@@ -57,12 +59,16 @@ impl Constant {
     /// The largest shift the hardware's shifter knows.
     pub const MAX_SHIFT: u32 = 31;
 
-    /// The nearest constant to `ratio` under `rule`, or `None` when it does not fit.
+    /// The constant for `ratio` under `rule`, or `None` when it does not fit.
     pub fn new(ratio: f64, rule: ConstantRule) -> Option<Self> {
-        let mantissa = |shift: u32| (ratio * 2f64.powi(shift as i32)).round();
+        let scaled = |shift: u32| ratio * 2f64.powi(shift as i32);
+        let mantissa = |shift: u32| match rule {
+            ConstantRule::Cut(_) => scaled(shift).floor(),
+            ConstantRule::Fixed(_) | ConstantRule::Optimal(_) => scaled(shift).round(),
+        };
         let fits = |shift: u32| mantissa(shift).abs() <= f64::from(i16::MAX);
         let shift = match rule {
-            ConstantRule::Fixed(shift) => shift,
+            ConstantRule::Fixed(shift) | ConstantRule::Cut(shift) => shift,
             _ if ratio == 0.0 => 0,
             ConstantRule::Optimal(limit) => (0..=limit).rev().find(|&s| fits(s))?,
         };

@@ -132,8 +132,9 @@ pub const PAPER_2003: Numbers = Numbers {
 pub const PAPER_2005: Numbers =
     Numbers { rounding: Rounding::HalfUp, constants: ConstantRule::Optimal(16), ..PAPER_2003 };
 
-/// 2005 as it would be without [`PAPER_2005`]'s constants: their binary points stay at 8 bits (H05 Fig. 2.10).
-pub const PAPER_2005_PLAIN: Numbers = Numbers { constants: ConstantRule::Fixed(8), ..PAPER_2005 };
+/// 2005 as it would be without [`PAPER_2005`]'s constants: their binary points stay at 8 bits, as H05 2.3.3 prints the step
+/// (Fig. 2.10).
+pub const PAPER_2005_PLAIN: Numbers = Numbers { constants: ConstantRule::Cut(8), ..PAPER_2005 };
 
 /// The default: 16-bit operands with a binary point each, 24-bit state words, the step as time unit.
 /// Inner words use the multipliers' full 18 bits.
@@ -269,6 +270,10 @@ mod tests {
         // h = 0.01 in Q8.8 is off by far, with an optimised point hardly (H05 2.3.3).
         let plain = Constant::new(0.01, ConstantRule::Fixed(8)).unwrap();
         assert_eq!((plain.mantissa, plain.shift), (3, 8));
+        // 0.0078125, 21.9 % off: what is printed is cut, not rounded.
+        let printed = Constant::new(0.01, PAPER_2005_PLAIN.constants).unwrap();
+        assert_eq!((printed.value(), printed.shift), (0.0078125, 8));
+        assert_eq!(Constant::new(-0.01, PAPER_2005_PLAIN.constants).unwrap().mantissa, -3);
         let optimal = Constant::new(0.01, ConstantRule::Optimal(16)).unwrap();
         assert_eq!((optimal.mantissa, optimal.shift), (655, 16));
         // w = 14 - floor(log2 |c|) below the cap
