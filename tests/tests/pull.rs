@@ -70,7 +70,10 @@ fn run_both(kind: EngineKind, profile: Profile) {
 fn a_pull_is_a_force_of_the_scene_in_software() {
     run_both(EngineKind::F64, Profile::Wide);
     run_both(EngineKind::F32, Profile::Wide);
-    Profile::ALL.into_iter().for_each(|profile| run_both(EngineKind::Model, profile));
+    for profile in Profile::ALL {
+        run_both(EngineKind::Hybrid, profile);
+        run_both(EngineKind::Model, profile);
+    }
     Profile::HARDWARE.into_iter().for_each(|profile| run_both(EngineKind::Board, profile));
 }
 

@@ -77,7 +77,7 @@ fn an_element_pressed_held_and_released_follows_its_closed_form() {
         }
         // The others take Euler's steps: their error is the step's.
         let scene = pressed(0.0001, hold, at_rest);
-        for kind in [EngineKind::F64, EngineKind::F32, EngineKind::Model] {
+        for kind in [EngineKind::F64, EngineKind::F32, EngineKind::Hybrid, EngineKind::Model] {
             let found =
                 state(run(&scene, &EngineOptions { kind, ..EngineOptions::default() }, hold).as_mut());
             for (k, (found, wanted)) in found.iter().zip(wanted).enumerate() {
@@ -114,7 +114,7 @@ fn a_release_is_part_of_a_state_and_ends_the_reaction() {
         [materials.m]\nk1 = 60\nc1 = 0.4\nc2 = 100\n[[pins]]\non = { face = \"z-min\" }\n\
         [[motions]]\nname = \"lid\"\non = { face = \"z-max\" }\nframes = [{ t = 0.05, offset = [0, 0, 0.002] }]\nrelease = 0.08\n";
     let scene = Scene::parse(text, "lid.toml").unwrap();
-    for kind in [EngineKind::F64, EngineKind::F32, EngineKind::Model, EngineKind::Board] {
+    for kind in [EngineKind::F64, EngineKind::F32, EngineKind::Hybrid, EngineKind::Model, EngineKind::Board] {
         let options = EngineOptions { kind, device: "model".parse().unwrap(), ..EngineOptions::default() };
         let mut whole = open(&scene, &options).unwrap();
         let mut states = Vec::new();

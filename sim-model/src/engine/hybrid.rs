@@ -254,3 +254,31 @@ impl InProcess for Hybrid {
         Some(self.image.scaling.headroom(scene, self.image.numbers()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::numbers::{Inverse, Profile};
+
+    /// What TEM would flag is flagged, and what is no number at all: an element that has collapsed has no direction.
+    #[test]
+    fn forces_that_cannot_be_handed_over_are_overflows() {
+        let scene = Scene::open("single").unwrap();
+        for profile in Profile::ALL {
+            let engine = Hybrid::new(&scene, Image::new(&scene, profile, Inverse::Table).unwrap());
+            let lsb = engine.image.scaling.force_lsb(engine.image.numbers());
+            let limit = f64::from(engine.image.constants.force_limit);
+            let hand_over = |x: f64| {
+                let mut overflow = Overflow::NONE;
+                let [raw, ..] = engine.handed_over(Vec3::new(x, 0.0, 0.0), &mut overflow);
+                (raw, overflow.to_string())
+            };
+            assert_eq!(hand_over(-limit * lsb), (-limit as i64, "none".to_owned()), "{profile}");
+            for beyond in [(limit + 1.0) * lsb, -1e300, f64::INFINITY, f64::NAN] {
+                assert_eq!(hand_over(beyond).1, "force-limit", "{profile} {beyond}");
+            }
+            let half = if profile == Profile::Paper2003 { 0 } else { 1 };
+            assert_eq!((hand_over(0.5 * lsb).0, hand_over(-0.5 * lsb).0), (half, half - 1), "{profile}");
+        }
+    }
+}
