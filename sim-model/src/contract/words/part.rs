@@ -14,7 +14,7 @@ pub trait Part: Copy {
     /// Parts of its own, if it has any.
     const PARTS: &'static [Field] = &[];
 
-    /// Its number.
+    /// Its number; all ones, as for none, if no hardware has it.
     fn number(self) -> i64;
 
     /// From its number, of which the field has kept the bits it has.
@@ -51,14 +51,14 @@ impl Part for bool {
 
 /// One of a few, known on the bus by its place among them.
 pub trait Coded: Copy + PartialEq + 'static {
-    /// All of them.
+    /// All that hardware can be, which is not all that there are: codes stay what they are.
     const ALL: &'static [Self];
     /// Their names.
     const NAMES: &'static [&'static str];
 
     /// Its number.
     fn code(self) -> u32 {
-        (0..).zip(Self::ALL).find(|(_, one)| **one == self).map_or(0, |(code, _)| code)
+        (0..).zip(Self::ALL).find(|(_, one)| **one == self).map_or(u32::MAX, |(code, _)| code)
     }
 }
 
@@ -77,14 +77,14 @@ impl<T: Coded> Part for Option<T> {
 
 /// The names of all of a kind, in their order.
 macro_rules! coded {
-    ($($kind:ty),+) => {
+    ($($kind:ty => $all:expr),+) => {
         $(impl Coded for $kind {
-            const ALL: &'static [Self] = &<$kind>::ALL;
+            const ALL: &'static [Self] = &$all;
             const NAMES: &'static [&'static str] = &{
-                let mut names = [""; <$kind>::ALL.len()];
+                let mut names = [""; $all.len()];
                 let mut code = 0;
                 while code < names.len() {
-                    names[code] = <$kind>::ALL[code].name();
+                    names[code] = $all[code].name();
                     code += 1;
                 }
                 names
@@ -93,7 +93,7 @@ macro_rules! coded {
     };
 }
 
-coded! { Profile, Inverse, super::Mode }
+coded! { Profile => Profile::HARDWARE, Inverse => Inverse::ALL, super::Mode => super::Mode::ALL }
 
 impl Part for TableEntry {
     const PARTS: &'static [Field] = Self::FIELDS;
@@ -104,5 +104,19 @@ impl Part for TableEntry {
 
     fn from_number(number: i64) -> Self {
         Self::from_bits(number as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A profile without hardware, listed between others, moved their numbers in the identity of every engine.
+    #[test]
+    fn profiles_without_hardware_do_not_move_the_codes_of_others() {
+        let codes = [Profile::Paper2003, Profile::Paper2005, Profile::Wide].map(Coded::code);
+        assert_eq!(codes, [0, 1, 2]);
+        let none = Some(Profile::Paper2005Plain).number();
+        assert_eq!((<Option<Profile> as Part>::from_number(none), none & 0xf), (None, 0xf));
     }
 }
