@@ -58,8 +58,15 @@ fn sums<T: Real>(x: &[Vec3], v: &[Vec3], add: Add<'_, T>) -> (f64, f64, f64) {
 }
 
 const PRESERVE: Preserve<f64> = Preserve { stiffness: 10.0, damping: 1.0, threshold: 0.2 };
-const CONTACT: Contact<f64> =
-    Contact { stiffness: 100.0, damping: 2.0, integral: 50.0, region: 0.3, friction: 0.4, corner: true };
+const CONTACT: Contact<f64> = Contact {
+    stiffness: 100.0,
+    damping: 2.0,
+    integral: 50.0,
+    region: 0.3,
+    friction: 0.4,
+    slip: 0.0,
+    corner: true,
+};
 
 proptest! {
     #[test]

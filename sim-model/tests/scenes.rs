@@ -376,7 +376,8 @@ fn forces_beyond_edges_are_understood() {
         ("[[links]]\nparticle = 1\nedge = [0, 99]\nstiffness = 1\n", "27 particles"),
         ("[[links]]\nparticle = 26\nedge = [0, 1]\nstiffness = 1\n", "does not lie beside"),
         ("[[boundaries]]\nball = { center = [0,0,9], radius = 1 }\n", "need a table [contact]"),
-        ("[contact]\nstiffness = 1\nfriction = 0.3\n", "friction needs `damping`"),
+        ("[contact]\nstiffness = 1\nfriction = 0.3\n", "friction needs a `slip` speed, or `damping`"),
+        ("[contact]\nstiffness = 1\nfriction = 0.3\nslip = 0\n", "`slip` must be positive"),
         ("[contact]\nstiffness = 1\nintegral = 1\n", "needs a `region`"),
         ("[contact]\nstiffness = 1\nself = 3\n", "true or false"),
     ] {

@@ -72,7 +72,7 @@ impl<T: Real> ActingForces<T> {
     ) {
         match (hand, &mut self.hand) {
             (Some(hand), Some(wall)) => wall.glide(time, hand),
-            (hand, wall) => *wall = hand.map(|hand| Wall::held(hand, law, origin, object.touchable())),
+            (hand, wall) => *wall = hand.map(|hand| Wall::held(hand, law, origin, object)),
         }
     }
 

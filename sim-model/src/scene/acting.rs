@@ -61,6 +61,6 @@ impl Scene {
         let bearable = 0.05 * lightest / (self.step * self.step);
         let stiffness = if stiffest > 0.0 { bearable.min(10.0 * stiffest) } else { bearable };
         let damping = 0.5 * (stiffness * lightest).sqrt();
-        Contact { stiffness, damping, integral: 0.0, region: 0.0, friction: 0.3, corner: false }
+        Contact { stiffness, damping, integral: 0.0, region: 0.0, friction: 0.3, slip: 0.0, corner: false }
     }
 }

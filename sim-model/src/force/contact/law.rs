@@ -24,17 +24,25 @@ pub struct Contact<T> {
     pub region: T,
     /// mu: friction over normal force.
     pub friction: T,
+    /// Below this speed in m/s friction falls linearly to nothing; 0 for a damper as strong as the contact's own.
+    pub slip: T,
     /// Whether L - eps is in the law (else L).
     pub corner: bool,
 }
 
 impl Contact<f64> {
+    /// The damper that friction with a slip speed is near rest, in N s/m, of a contact so many metres deep.
+    pub fn rubbing(&self, depth: f64) -> f64 {
+        let from = if self.corner { self.region } else { 0.0 };
+        if self.slip > 0.0 { self.friction * self.stiffness * (depth + from) / self.slip } else { 0.0 }
+    }
+
     /// The same in an engine's numbers.
     pub fn narrow<T: Real>(&self) -> Contact<T> {
-        let Self { stiffness, damping, integral, region, friction, corner } = *self;
-        let [stiffness, damping, integral, region, friction] =
-            [stiffness, damping, integral, region, friction].map(T::of);
-        Contact { stiffness, damping, integral, region, friction, corner }
+        let Self { stiffness, damping, integral, region, friction, slip, corner } = *self;
+        let [stiffness, damping, integral, region, friction, slip] =
+            [stiffness, damping, integral, region, friction, slip].map(T::of);
+        Contact { stiffness, damping, integral, region, friction, slip, corner }
     }
 }
 
@@ -54,10 +62,13 @@ impl<T: Real> Contact<T> {
         if distance >= self.region { T::zero() } else { (integral + h * distance).min(T::zero()) }
     }
 
-    /// Kinetic friction against a tangential velocity: 10 operations and a root. It acts as a damper that is never
-    /// stronger than the contact's own, which is what makes it vanish at rest.
+    /// Kinetic friction against a tangential velocity: 10 operations and a root. Near rest it acts as a damper, which is
+    /// what makes it vanish there: of mu times the push over the slip speed, or without one of the contact's own size.
     pub fn drag(&self, push: T, slip: &Vector<T>) -> Vector<T> {
         let (limit, speed) = (self.friction * push, slip.norm());
+        if self.slip > T::zero() {
+            return *slip * (-limit / speed.max(self.slip));
+        }
         let coefficient = if limit >= self.damping * speed { self.damping } else { limit / speed };
         // Without friction there is none at rest either.
         let coefficient = if limit > T::zero() { coefficient } else { T::zero() };
@@ -66,12 +77,15 @@ impl<T: Real> Contact<T> {
 
     /// Push along `n` and drag together, of a relative velocity.
     pub fn force(&self, distance: T, n: &Vector<T>, velocity: &Vector<T>, integral: T) -> Vector<T> {
-        let rate = velocity.dot(n);
-        let push = self.push(distance, rate, integral);
+        self.with_drag(self.push(distance, velocity.dot(n), integral), n, velocity)
+    }
+
+    /// A push along `n` and the drag that comes with it.
+    pub fn with_drag(&self, push: T, n: &Vector<T>, velocity: &Vector<T>) -> Vector<T> {
         if push <= T::zero() {
             return Vector::zeros();
         }
-        *n * push + self.drag(push, &(velocity - *n * rate))
+        *n * push + self.drag(push, &(velocity - *n * velocity.dot(n)))
     }
 }
 
@@ -87,6 +101,7 @@ mod tests {
         integral: 2000.0,
         region: 0.005,
         friction: 0.3,
+        slip: 0.0,
         corner: true,
     };
 
@@ -111,6 +126,17 @@ mod tests {
     }
 
     proptest! {
+        /// With a slip speed: linear below it, mu times the push above, whatever the damping.
+        #[test]
+        fn friction_with_a_slip_speed_needs_no_damping(push in 0.0f64..1e3, slip in prop::array::uniform3(-0.1f64..0.1), damping in 0.0f64..100.0) {
+            let (law, slip) = (Contact { slip: 0.05, damping, ..LAW }, Vec3::from(slip));
+            let drag = law.drag(push, &slip);
+            let share = (slip.norm() / 0.05).min(1.0);
+            prop_assert!((drag.norm() - 0.3 * push * share).abs() <= 1e-12 * (1.0 + push));
+            prop_assert!((drag.dot(&slip) + drag.norm() * slip.norm()).abs() <= 1e-12 * (1.0 + push), "it opposes");
+            prop_assert!(drag.norm() <= law.rubbing(push / law.stiffness) * slip.norm() * (1.0 + 1e-12));
+        }
+
         #[test]
         fn friction_is_mu_times_push_and_opposes(push in 0.0f64..1e3, slip in prop::array::uniform3(-9.0f64..9.0)) {
             let slip = Vec3::from(slip);

@@ -3,14 +3,17 @@
 //! - [`force`]: the force of one contact, as it is reported;
 //! - [`law`]: the penalty and the time-integrated penalty, and kinetic friction, as functions of numbers;
 //! - [`wall`]: rigid boundaries: floors, conveyors, rollers, bars, balls, also moving;
+//! - `surface`: faces and edges under boundaries that are smaller than the pitch;
 //! - [`pairs`]: surfaces with each other, corner and face, edge and edge, in the plane corner and edge;
 //! - [`grid`]: finds what is near without asking every pair.
 
+mod closest;
 pub mod force;
 pub mod grid;
 pub mod law;
 pub mod pairs;
 mod read;
+mod surface;
 pub mod wall;
 
 use super::{
@@ -38,6 +41,9 @@ pub struct Contacts {
     pub boundaries: Vec<Boundary>,
 }
 
+/// How deep contacts are taken to be where the stability check counts friction with a slip speed, of the shortest edge.
+const REST: f64 = 0.05;
+
 impl Force for Contacts {
     const NAME: &'static str = "contact";
     const KEYS: &'static [&'static str] = &["contact", "boundaries"];
@@ -47,12 +53,21 @@ impl Force for Contacts {
     }
 
     fn stiffest(&self, object: &Object<'_>) -> Rates {
-        let share = if self.surfaces { 2.0 } else { 1.0 };
-        Rates::of(self.law.stiffness, self.law.damping, share, object)
+        let surfaces = if self.surfaces { 2.0 } else { 1.0 };
+        let rods = self.boundaries.iter().map(|b| surface::stiffening(&b.shape, object));
+        let share = rods.fold(surfaces, f64::max);
+        let plain = Rates::of(self.law.stiffness, self.law.damping, share, object);
+        let lengths = (0..object.mesh.edges.len()).map(|edge| object.mesh.edge_length(edge));
+        let depth = REST * lengths.min_by(f64::total_cmp).unwrap_or(0.0);
+        let laws = self.boundaries.iter().map(|b| b.law(&self.law)).chain([self.law]);
+        let rubbing = laws.map(|law| law.rubbing(depth)).fold(0.0, f64::max);
+        let friction = Rates::of(0.0, rubbing, share, object);
+        // Friction acts across the direction in which the contact's own damping does.
+        Rates { damping: plain.damping.max(friction.damping), ..plain }
     }
 
     fn acting<T: Real>(&self, object: &Object<'_>, origin: Vec3) -> Box<dyn Acting<T>> {
-        let wall = |b: &Boundary| Wall::new(b, &self.law, origin, object.touchable());
+        let wall = |b: &Boundary| Wall::new(b, &self.law, origin, object);
         let pairs = self.surfaces.then(|| Pairs::new(object.mesh, &self.law, &object.joined));
         Box::new(Touching { walls: self.boundaries.iter().map(wall).collect(), pairs })
     }

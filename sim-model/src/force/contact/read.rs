@@ -15,8 +15,8 @@ use nalgebra::Rotation3;
 
 pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<Contacts>, SceneError> {
     const KEYS: &[&str] = &[
-        "name", "plane", "roller", "bar", "ball", "belt", "friction", "frames", "velocity", "spin", "until",
-        "about",
+        "name", "plane", "roller", "bar", "ball", "belt", "friction", "slip", "frames", "velocity", "spin",
+        "until", "about",
     ];
     let tables = root.tables("boundaries", KEYS)?;
     let Some(value) = root.get("contact") else {
@@ -25,7 +25,8 @@ pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<C
             None => Ok(None),
         };
     };
-    let t = value.table(&["stiffness", "damping", "integral", "region", "friction", "corner", "self"])?;
+    let t =
+        value.table(&["stiffness", "damping", "integral", "region", "friction", "slip", "corner", "self"])?;
     let flag = |key, usual| t.optional(key, Value::flag).map(|f| f.unwrap_or(usual));
     let law = Contact {
         stiffness: t.need("stiffness")?.positive()?,
@@ -33,16 +34,18 @@ pub(super) fn contacts(root: &Table<'_>, object: &Object<'_>) -> Result<Option<C
         integral: t.zero_or_more("integral")?,
         region: t.zero_or_more("region")?,
         friction: t.zero_or_more("friction")?,
+        slip: t.optional("slip", Value::positive)?.unwrap_or(0.0),
         corner: flag("corner", true)?,
     };
     let step = root.need("step")?.positive()?;
     let boundaries: Vec<Boundary> =
         tables.iter().map(|t| read_boundary(t, step)).collect::<Result<_, _>>()?;
-    let rubs = |b: &Boundary| b.friction.unwrap_or(law.friction) > 0.0;
-    if law.damping == 0.0 && (law.friction > 0.0 || boundaries.iter().any(rubs)) {
-        return Err(
-            value.error("friction needs `damping` in [contact]: near rest it acts as a damper of that size")
-        );
+    // Without a slip speed friction acts near rest as a damper of the contact's own size, which must be something.
+    let rubs = |law: &Contact<f64>| law.friction > 0.0 && law.damping == 0.0 && law.slip == 0.0;
+    if rubs(&law) || boundaries.iter().any(|b| rubs(&b.law(&law))) {
+        return Err(value.error(
+            "friction needs a `slip` speed, or `damping` in [contact]: near rest it acts as a damper of that size",
+        ));
     }
     if law.integral > 0.0 && law.region == 0.0 {
         return Err(value
@@ -70,9 +73,10 @@ fn read_boundary(t: &Table<'_>, step: f64) -> Result<Boundary, SceneError> {
     };
     let path = Trajectory::read(t, shape.pivot(), axis, step)?;
     let friction = t.get("friction").map(|_| t.zero_or_more("friction")).transpose()?;
+    let slip = t.optional("slip", Value::positive)?;
     let belt = t.optional("belt", Value::vec3)?.unwrap_or_default();
     let name = t.optional("name", Value::string)?.map(str::to_owned);
-    Ok(Boundary { name, shape, belt, path, friction })
+    Ok(Boundary { name, shape, belt, path, friction, slip })
 }
 
 fn read_shape(t: &Table<'_>, value: &Value<'_>) -> Result<Shape<f64>, SceneError> {

@@ -3,9 +3,13 @@
 use super::{
     force::{ContactForce, Partner},
     law::Contact,
+    surface::Surface,
 };
 use crate::{
-    force::real::{Real, Vector, vector},
+    force::{
+        Object,
+        real::{Real, Vector, vector},
+    },
     mesh::Vec3,
     trajectory::{Key, Pose, Trajectory},
 };
@@ -74,13 +78,21 @@ pub struct Boundary {
     pub path: Trajectory,
     /// Friction, where it is not the contact's own.
     pub friction: Option<f64>,
+    /// Slip speed of friction, where it is not the contact's own.
+    pub slip: Option<f64>,
 }
 
 impl Boundary {
     /// A boundary at rest.
     pub fn still(shape: Shape<f64>) -> Self {
         let path = Trajectory { pivot: shape.pivot(), ..Trajectory::default() };
-        Self { name: None, shape, belt: Vec3::zeros(), path, friction: None }
+        Self { name: None, shape, belt: Vec3::zeros(), path, friction: None, slip: None }
+    }
+
+    /// The law by which it touches.
+    pub fn law(&self, law: &Contact<f64>) -> Contact<f64> {
+        let friction = self.friction.unwrap_or(law.friction);
+        Contact { friction, slip: self.slip.unwrap_or(law.slip), ..*law }
     }
 
     /// Its form at a time.
@@ -103,14 +115,17 @@ pub struct Wall<T: Real> {
     pivot: Vector<T>,
     particles: Vec<usize>,
     integrals: Vec<T>,
+    /// The faces that it touches if it is smaller than the pitch, and whether it is.
+    surface: Option<Surface<T>>,
+    small: bool,
 }
 
 impl<T: Real> Wall<T> {
-    /// A boundary for these particles; positions are relative to `origin`.
-    pub fn new(boundary: &Boundary, law: &Contact<f64>, origin: Vec3, particles: Vec<usize>) -> Self {
-        let friction = boundary.friction.unwrap_or(law.friction);
+    /// A boundary for an object; positions are relative to `origin`.
+    pub fn new(boundary: &Boundary, law: &Contact<f64>, origin: Vec3, object: &Object<'_>) -> Self {
+        let particles = object.touchable();
         let mut wall = Self {
-            law: Contact { friction, ..*law }.narrow(),
+            law: boundary.law(law).narrow(),
             origin,
             shape: boundary.shape.posed(&boundary.path.at(0.0), &origin),
             velocity: Vector::zeros(),
@@ -118,16 +133,22 @@ impl<T: Real> Wall<T> {
             pivot: Vector::zeros(),
             integrals: vec![T::zero(); particles.len()],
             particles,
+            surface: Surface::new(object).filter(|surface| surface.is_coarse_for(&boundary.shape)),
+            small: false,
             boundary: boundary.clone(),
         };
+        wall.settle_size();
         wall.settle_place(0.0);
         wall
     }
 
     /// The ball of a hand, already where it is told to be.
-    pub fn held(hand: &Hand, law: &Contact<f64>, origin: Vec3, particles: Vec<usize>) -> Self {
+    pub fn held(hand: &Hand, law: &Contact<f64>, origin: Vec3, object: &Object<'_>) -> Self {
         let ball = Shape::Ball { center: hand.center, radius: hand.radius };
-        Self::new(&Boundary::still(ball), law, origin, particles)
+        let mut wall = Self::new(&Boundary::still(ball), law, origin, object);
+        // A hand may change its size.
+        wall.surface = Surface::new(object);
+        wall
     }
 
     /// From this time on, a ball goes to another place.
@@ -137,6 +158,25 @@ impl<T: Real> Wall<T> {
             *radius = hand.radius;
             let there = Key::shift(time + GLIDE, hand.center - *center);
             self.boundary.path.frames = vec![Key::shift(time, offset), there];
+        }
+        self.settle_size();
+    }
+
+    fn settle_size(&mut self) {
+        let shape = &self.boundary.shape;
+        self.small = self.surface.as_ref().is_some_and(|surface| surface.is_coarse_for(shape));
+    }
+
+    /// The faces, if it touches them.
+    fn faces(&self) -> Option<&Surface<T>> {
+        self.surface.as_ref().filter(|_| self.small)
+    }
+
+    /// Velocity of its surface at a point.
+    fn moves(&self, at: &Vector<T>) -> Vector<T> {
+        match &self.turning {
+            Some(turning) => self.velocity + turning.cross(&(at - self.pivot)),
+            None => self.velocity,
         }
     }
 
@@ -158,6 +198,9 @@ impl<T: Real> Wall<T> {
                 *integral = self.law.integrate(*integral, self.shape.distance(&x[p]).0, h);
             }
         }
+        if let Some(surface) = self.surface.as_mut().filter(|_| self.small) {
+            surface.settle(&self.shape, &self.law, h, x);
+        }
     }
 
     /// Operations of a step in which nothing touches: a distance for each particle.
@@ -169,19 +212,21 @@ impl<T: Real> Wall<T> {
             Shape::Bar { .. } => 50,
         };
         distance * self.particles.len() as u64
+            + self.faces().map_or(0, |surface| surface.operations(distance))
     }
 
     /// Each touching particle: its number, its distance, the direction out, and the force on it.
     #[inline(always)]
     fn each(&self, x: &[Vector<T>], v: &[Vector<T>], mut found: impl FnMut(usize, T, &Vector<T>, Vector<T>)) {
+        let faces = self.faces();
         for (&p, &integral) in self.particles.iter().zip(&self.integrals) {
+            if faces.is_some_and(|faces| faces.covers(p)) {
+                continue;
+            }
             let (distance, normal) = self.shape.distance(&x[p]);
             if distance < self.law.region {
-                let mut surface = self.velocity;
-                if let Some(turning) = &self.turning {
-                    surface += turning.cross(&(x[p] - self.pivot));
-                }
-                found(p, distance, &normal, self.law.force(distance, &normal, &(v[p] - surface), integral));
+                let velocity = v[p] - self.moves(&x[p]);
+                found(p, distance, &normal, self.law.force(distance, &normal, &velocity, integral));
             }
         }
     }
@@ -189,6 +234,10 @@ impl<T: Real> Wall<T> {
     /// Adds its forces: for each particle a distance (6 to 50 operations), for each touching one 40 more.
     pub fn add(&self, x: &[Vector<T>], v: &[Vector<T>], force: &mut [Vector<T>]) {
         self.each(x, v, |p, _, _, push| force[p] += push);
+        if let Some(faces) = self.faces() {
+            let moves = |at: &Vector<T>| self.moves(at);
+            faces.each(&self.shape, &self.law, moves, x, v, |touch, push| touch.give(push, force));
+        }
     }
 
     /// The same forces, one by one, of a boundary that is called so.
@@ -205,15 +254,23 @@ impl<T: Real> Wall<T> {
                 found(ContactForce { between, place: x[p], normal, depth: -distance, force });
             }
         });
+        if let Some(faces) = self.faces() {
+            let moves = |at: &Vector<T>| self.moves(at);
+            faces.each(&self.shape, &self.law, moves, x, v, |touch, push| found(touch.report(own, push)));
+        }
     }
 
     /// What it remembers: the integrals.
     pub(super) fn save(&self, memory: &mut Vec<T>) {
         memory.extend(&self.integrals);
+        if let Some(faces) = self.faces() {
+            faces.save(memory);
+        }
     }
 
     pub(super) fn restore(&mut self, memory: &mut Iter<'_, T>) -> bool {
         self.integrals.iter_mut().all(|integral| memory.next().map(|value| *integral = *value).is_some())
+            && self.surface.as_mut().filter(|_| self.small).is_none_or(|faces| faces.restore(memory))
     }
 }
 
