@@ -104,10 +104,13 @@ fn three_texts_one_map() {
             other => panic!("{other}"),
         };
         assert_eq!(row(name)[3], kind, "{name}");
+        let when = r["when"].as_str().unwrap();
+        assert_eq!(row(name)[4], when, "{name}");
+        assert!(file(".h").contains(&format!("({kind}, {when}) */\n#define NENDO_{upper} ")), "{name}");
         names += 2;
         if let Some(value) = r["access"]["value"].as_u64() {
             assert_eq!(header[&format!("{upper}_VALUE")], value, "{name}");
-            assert!(row(name)[4].contains(&format!("{value:#010x}")), "{name}");
+            assert!(row(name)[5].contains(&format!("{value:#010x}")), "{name}");
             names += 1;
         }
         for f in r["fields"].as_array().unwrap() {
@@ -143,6 +146,13 @@ fn three_texts_one_map() {
         }
     }
     assert_eq!(fields.next(), None);
+    // What holds for all of them.
+    let rules = json["rules"].as_array().unwrap();
+    assert!(rules.len() > 3);
+    for rule in rules.iter().map(|rule| rule.as_str().unwrap()) {
+        assert!(file(".h").contains(&format!("\n * {rule}\n")), "{rule}");
+        assert!(file(".md").contains(&format!("\n- {rule}\n")), "{rule}");
+    }
     // The size, the modules and the hash are left: the header has nothing that the others lack.
     assert_eq!(header.len(), names + 4);
     let modules = [&json["config"]["modules"], &json["module_span"]].map(|n| n.as_u64().unwrap());

@@ -33,7 +33,7 @@ use crate::{
 };
 use nendo_model::{
     contract::{
-        config::{Config, address_bits},
+        config::Config,
         map::{Map, Reg, WindowName},
         words::{Command, CommandParts},
     },
@@ -70,11 +70,12 @@ pub fn engine(config: &Config) -> Module {
     let modules = Modules::place(&mut b, &map, &bus, &sequence);
     let sources = Sources::place(&mut b, &bus, &command, &sequence);
 
-    b.comment("the interrupt: a level, from when the engine has become idle until it is acknowledged");
+    b.comment("the interrupt: a level, from when the engine has become idle, or refused a start, until it is acknowledged");
     // A reset in the middle of a step is no end of it.
     let busy_awake = b.and(&sources.busy, &reset_n);
     let busy_was = b.state_reg("busy_was", &busy_awake);
     let ended = b.and(&busy_was, &sequence.get("idle"));
+    let ended = b.or(&ended, &sequence.get("refused_start"));
     let irq = b.and(&bus.value(Reg::Interrupt), &bus.value(Reg::InterruptEnable));
     b.output("irq", &irq);
     for (register, net) in readable.registers {
@@ -139,10 +140,9 @@ fn place_sequencer(
         "the model predicts other depths than the pipelines have"
     );
     let pauses = Pauses { drain: depths.element, settle: depths.particle, finish: 7 + hops(config.modules) };
-    let (particle_bits, edge_bits) = (address_bits(config.particles), address_bits(config.edges));
     b.instance(
         "sequencer",
-        &Rc::new(sequencer(particle_bits, edge_bits, config.particles, pauses)),
+        &Rc::new(sequencer(config.particles, config.edges, pauses)),
         &[
             ("reset_n", reset_n),
             ("start", &start),

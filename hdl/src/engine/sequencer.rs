@@ -15,7 +15,10 @@
 //! the force memories, which a reset in the middle of a step may have left in use.
 
 use crate::circuit::{Build, Module, Net};
-use nendo_model::contract::words::{Coded, Mode, Status};
+use nendo_model::contract::{
+    config::address_bits,
+    words::{Coded, Mode, Status},
+};
 
 /// Clocks between the modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +38,13 @@ fn code(b: &Build, mode: Mode) -> Net {
     b.constant(mode.code().into(), MODE_BITS)
 }
 
-/// The sequencer for items numbered with so many bits.
+/// The sequencer for modules that hold so many particles and edges.
 ///
-/// `start`, `stop` and `clear` are pulses; `steps` of zero runs until stopped. A start without slots, particles or any
-/// left is ignored. `restart` says that no step is under way.
-pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Pauses) -> Module {
+/// `start`, `stop` and `clear` are pulses; `steps` of zero runs until stopped. A start without particles, slots or any
+/// left, or with more than there is room for, takes no step: `refused_start`. One that comes while it is busy does
+/// nothing, as does a clear: `refused_command`. `restart` says that no step is under way.
+pub fn sequencer(most_particles: u64, most_edges: u64, pauses: Pauses) -> Module {
+    let (particle_bits, edge_bits) = (address_bits(most_particles), address_bits(most_edges));
     let mut b = Build::new("sequencer", "Issues edges and particles, step after step.");
     let reset_n = b.input("reset_n", 1);
     let (start, stop, clear) = (b.input("start", 1), b.input("stop", 1), b.input("clear", 1));
@@ -91,7 +96,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
         (Mode::Drain, pauses.drain.into()),
         (Mode::Settle, pauses.settle.into()),
         (Mode::Finish, pauses.finish.into()),
-        (Mode::Clear, capacity),
+        (Mode::Clear, most_particles),
     ];
     for (mode, length) in lengths {
         assert!(length > 1, "{mode:?} takes {length} clocks");
@@ -107,9 +112,19 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let some_particles = b.any(&particles);
     let some_slots = b.any(&slots);
     let some_left = b.any(&left);
-    let some = [some_slots, some_left].iter().fold(some_particles, |all, net| b.and(&all, net));
-    let go = b.and(&start, &some);
-    let start_now = b.and(&go, &at(Mode::Idle));
+    let mut can_step = [some_slots, some_left].iter().fold(some_particles, |all, net| b.and(&all, net));
+    for (count, most) in [(&particles, most_particles), (&slots, most_edges)] {
+        let most = b.constant(most as i64, count.bits());
+        let beyond = b.less(&most, count);
+        let within = b.not(&beyond);
+        can_step = b.and(&can_step, &within);
+    }
+    // These are written long before a start.
+    let can_step = b.state_reg("can_step", &can_step);
+    let asked = b.and(&start, &at(Mode::Idle));
+    let start_now = b.and(&asked, &can_step);
+    let cannot = b.not(&can_step);
+    let refused_start = b.and(&asked, &cannot);
     let one_step = b.constant(1, 32);
     let next_done = b.add(done.value(), &one_step);
     // Known a clock after a step has been counted, and not needed before the end of the next.
@@ -135,7 +150,9 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     }
     let onwards = b.mux(&end, &following, now.value());
     let clear_mode = code(&b, Mode::Clear);
-    let from_idle = b.mux(&clear, &clear_mode, &idle);
+    let only = b.not(&start);
+    let clear_now = b.and(&clear, &only);
+    let from_idle = b.mux(&clear_now, &clear_mode, &idle);
     let begin = b.mux(halfway.value(), &particle, &element);
     let from_idle = b.mux(&start_now, &begin, &from_idle);
     let next = b.mux(&at(Mode::Idle), &from_idle, &onwards);
@@ -149,7 +166,7 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let zero_steps = b.constant(0, 32);
     let counted = b.mux(&step_end, &next_done, done.value());
     let whole = b.not(halfway.value());
-    let fresh = b.and(&start_now, &whole);
+    let fresh = b.and(&asked, &whole);
     let next_steps = b.mux(&fresh, &zero_steps, &counted);
     let in_step = [Mode::Element, Mode::Drain, Mode::Particle, Mode::Settle].map(at);
     let in_step = b.or_all(&in_step);
@@ -166,6 +183,8 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let next_half = b.and(&half, &still);
     let idle_now = at(Mode::Idle);
     let busy = b.not(&idle_now);
+    let wanted = b.or(&start, &clear);
+    let refused_command = b.and(&wanted, &busy);
     let next_stopping = b.and(&stop_wanted, &busy);
     let next_stopping = b.and(&next_stopping, &reset_n);
 
@@ -173,6 +192,8 @@ pub fn sequencer(particle_bits: u32, edge_bits: u32, capacity: u64, pauses: Paus
     let element_index = b.slice(count.value(), 0, edge_bits);
     let restart = b.or(&idle_now, &at(Mode::Settle));
     b.output("idle", &idle_now);
+    b.output("refused_start", &refused_start);
+    b.output("refused_command", &refused_command);
     b.output("restart", &restart);
     b.output("mode_now", now.value());
     b.output("element_valid", &element_now);
@@ -206,7 +227,7 @@ mod tests {
     const PAUSES: Pauses = Pauses { drain: 5, settle: 3, finish: 2 };
 
     fn circuit() -> Module {
-        sequencer(4, 5, 16, PAUSES)
+        sequencer(16, 32, PAUSES)
     }
 
     /// A run's modes, each with the clocks it took; items are numbered from zero, one per clock.

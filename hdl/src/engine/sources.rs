@@ -12,7 +12,7 @@ use crate::{
 };
 use nendo_model::contract::{
     map::Reg,
-    words::{Status, StatusParts},
+    words::{Refused, RefusedParts, Status, StatusParts},
 };
 
 /// A sum of addresses and words, and the sum of those sums.
@@ -26,6 +26,7 @@ pub(super) struct Sources {
     /// The engine is not idle.
     pub(super) busy: Net,
     status: Net,
+    refused: Net,
     steps_done: Net,
     cycles: Net,
     commands_seen: Net,
@@ -50,12 +51,28 @@ impl Sources {
 
         let cycles = sequence.get("cycle_count");
         let busy = b.not(&sequence.get("idle"));
-        let parts = StatusParts { busy: busy.clone(), mode: sequence.get("mode_now") };
+        let refused = b.any(&bus.value(Reg::Refused));
+        let parts = StatusParts { busy: busy.clone(), mode: sequence.get("mode_now"), refused };
         let status = register(b, Status::LAYOUT.into_array(), &parts.into_array());
-        Self { busy, status, steps_done: sequence.get("steps_done"), cycles, commands_seen, written, read }
+        let parts = RefusedParts {
+            start: sequence.get("refused_start"),
+            command: sequence.get("refused_command"),
+            access: bus.0.get("refused_access"),
+        };
+        let refused = register(b, Refused::LAYOUT.into_array(), &parts.into_array());
+        Self {
+            busy,
+            status,
+            refused,
+            steps_done: sequence.get("steps_done"),
+            cycles,
+            commands_seen,
+            written,
+            read,
+        }
     }
 
-    /// What a register reads, or is set by; none if the bus has it all itself. `ended` is when the engine has become idle,
+    /// What a register reads, or is set by; none if the bus has it all itself. `ended` is when a run has ended,
     /// `overflow` what overflowed.
     pub(super) fn of(&self, b: &mut Build, register: Reg, ended: &Net, overflow: &Net) -> Option<Net> {
         let source = match register {
@@ -65,6 +82,7 @@ impl Sources {
             Reg::CyclesHigh => &b.slice(&self.cycles, 32, 32),
             Reg::Overflow => overflow,
             Reg::Interrupt => ended,
+            Reg::Refused => &self.refused,
             Reg::CommandsSeen => &self.commands_seen,
             Reg::WriteSumLow => &self.written.low,
             Reg::WriteSumHigh => &self.written.high,

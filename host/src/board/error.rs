@@ -72,6 +72,26 @@ pub enum BoardError {
         /// How often.
         times: u32,
     },
+    /// It has nothing to compute with.
+    #[error(
+        "{device} did not start: what it is to compute with is not there (particles, slots or left are zero, or more \
+         than it holds); load a scene first, and again after a reset or another program"
+    )]
+    NothingLoaded {
+        /// The name of the device.
+        device: String,
+    },
+    /// What is for an idle engine was asked of a busy one.
+    #[error(
+        "{doing}: {device} refused, because it is computing; stop it first, or wait until it is done. If this program \
+         did not start it, another one is using it: `nendo board reset` ends that"
+    )]
+    InUse {
+        /// The name of the device.
+        device: String,
+        /// What was going on.
+        doing: String,
+    },
     /// The engine does not come to an end.
     #[error("{device} is still busy {doing} after {waited} clocks, where {expected} were expected; reset it")]
     Busy {

@@ -6,7 +6,10 @@
 
 use super::BoardError;
 use crate::device::{Device, DeviceError, IdentityError};
-use nendo_model::contract::map::{self, Reg};
+use nendo_model::contract::{
+    map::{self, Reg},
+    words::{Refused, RegisterWord},
+};
 
 /// How often a transfer is tried before the link is given up.
 pub(super) const ATTEMPTS: u32 = 3;
@@ -108,7 +111,7 @@ impl<D: Device> CheckedLink<D> {
             self.retries += 1;
             self.resync()?;
         }
-        Err(last.map_or_else(|| self.damaged(doing), BoardError::Device))
+        Err(self.given_up(doing, last))
     }
 
     /// Writes. A transfer that was lost as a whole is repeated; if anything but what was sent has arrived,
@@ -138,7 +141,24 @@ impl<D: Device> CheckedLink<D> {
                 return Err(self.damaged(doing));
             }
         }
-        Err(last.map_or_else(|| self.damaged(doing), BoardError::Device))
+        Err(self.given_up(doing, last))
+    }
+
+    /// Why a transfer never came to pass. The engine says whether it was too busy for it, which not every bus tells
+    /// whoever writes: a word that is refused is missing in the sums, as a lost one is.
+    fn given_up(&mut self, doing: &str, last: Option<DeviceError>) -> BoardError {
+        if matches!(last, None | Some(DeviceError::Refused { .. })) && self.was_busy().unwrap_or(false) {
+            return BoardError::InUse { device: self.device.name(), doing: doing.to_owned() };
+        }
+        last.map_or_else(|| self.damaged(doing), BoardError::Device)
+    }
+
+    /// Whether an access was refused because the engine was busy; that is acknowledged.
+    fn was_busy(&mut self) -> Result<bool, DeviceError> {
+        let busy = Refused { access: true, ..Refused::default() };
+        let found = Refused::from_bits(self.get(Reg::Refused)?);
+        self.set(Reg::Refused, busy.bits())?;
+        Ok(found.access)
     }
 
     fn damaged(&self, doing: &str) -> BoardError {

@@ -24,7 +24,7 @@ use nendo_model::{
         overflow::Overflow,
         words::{
             Command, Display, ElementDamper, ElementExtension, ElementRate, External, Force, Item, MassTable,
-            Position, RegisterWord, Status, TableEntry, Velocity,
+            Position, Refused, RegisterWord, Status, TableEntry, Velocity,
         },
     },
     plan::{cycles::Depths, loaded::Loaded, schedule::Schedule},
@@ -181,9 +181,9 @@ impl<D: Device> Board<D> {
     /// Stops what may be running and empties the force memories.
     pub(crate) fn halt_and_clear(&mut self) -> Result<(), BoardError> {
         if self.is_busy()? {
-            self.stop()?;
+            self.halt()?;
         }
-        self.set_registers(&[(Reg::Halt, 0)])?;
+        self.set_registers(&[(Reg::Halt, 0), (Reg::Refused, u32::MAX)])?;
         self.command(Command { clear: true, ..Command::default() })?;
         self.poll(self.map.config.particles, "clearing the force memories")
     }
@@ -263,6 +263,7 @@ impl<D: Device> Board<D> {
         self.set_registers(&[(Reg::Halt, 1), (Reg::Steps, 1)])?;
         self.command(Command { start: true, ..Command::default() })?;
         self.wait(self.layout.schedule().slots().into(), "computing elements")?;
+        self.started(0)?;
         self.set_registers(&[(Reg::Halt, 0)])
     }
 
@@ -286,6 +287,7 @@ impl<D: Device> Board<D> {
     pub fn finish(&mut self) -> Result<u64, BoardError> {
         self.wait(self.clocks(self.asked), "computing")?;
         let (done, cycles) = self.counters()?;
+        self.started(done)?;
         if self.asked != 0 && done != self.asked {
             return Err(BoardError::Steps { device: self.name(), done, asked: self.asked });
         }
@@ -294,11 +296,27 @@ impl<D: Device> Board<D> {
 
     /// Ends a run after the step it is in; returns the steps it took.
     pub fn stop(&mut self) -> Result<u32, BoardError> {
+        self.halt()?;
+        let done = self.counters()?.0;
+        self.started(done)?;
+        Ok(done)
+    }
+
+    /// An error if the start was refused of a run that took so many steps.
+    fn started(&mut self, done: u32) -> Result<(), BoardError> {
+        if done > 0 || !Refused::from_bits(self.register(Reg::Refused)?).start {
+            return Ok(());
+        }
+        self.set_registers(&[(Reg::Refused, Refused { start: true, ..Refused::default() }.bits())])?;
+        Err(BoardError::NothingLoaded { device: self.name() })
+    }
+
+    /// Ends whatever is running after the step it is in.
+    fn halt(&mut self) -> Result<(), BoardError> {
         self.command(Command { stop: true, ..Command::default() })?;
         // Polled: it may have ended before. What is running may have been loaded by somebody else.
         let Config { particles, edges, .. } = self.map.config;
-        self.poll(self.clocks(1).max(particles + edges), "stopping")?;
-        Ok(self.counters()?.0)
+        self.poll(self.clocks(1).max(particles + edges), "stopping")
     }
 
     /// Steps and clocks since the last start.

@@ -20,9 +20,13 @@ pub enum IdentityError {
     },
     /// Another version of the map.
     #[error(
-        "{device} speaks version {found} of the register map, this program version {}: the {} is older; rebuild it",
+        "{device} speaks version {found} of the register map, this program version {}: {}",
         map::VERSION,
-        if *found < map::VERSION { "bitstream" } else { "program" }
+        if *found < map::VERSION {
+            "the bitstream is older; make it anew with this program (`nendo synth --target ...`) and load it"
+        } else {
+            "the program is older; use the one that made the bitstream, or a newer one"
+        }
     )]
     Version {
         /// The name of the device.

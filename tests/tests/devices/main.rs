@@ -1,13 +1,14 @@
 //! One driver, every device: what holds on one holds on the model, the Verilated hardware, and a recording of it.
 
 mod interrupts;
+mod refusals;
 mod registers;
 
 use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
     board::{Board, BoardError},
     device::{
-        Device, DeviceError,
+        Device,
         model::ModelDevice,
         record::{Recorder, Replay},
         rtl::Rtl,
@@ -163,10 +164,7 @@ fn display_points_and_forces_while_running() {
                 assert!(board.is_busy().unwrap());
             }
             // Positions, velocities and edges are not to be touched meanwhile.
-            assert!(matches!(
-                board.motion(),
-                Err(BoardError::Device(DeviceError::Refused { write: false, .. }))
-            ));
+            assert!(matches!(board.motion(), Err(BoardError::InUse { .. })));
             let steps = board.stop().unwrap();
             assert!(steps > 5 && !board.is_busy().unwrap(), "{steps}");
             let mut model = Model::new(image.clone(), 1);

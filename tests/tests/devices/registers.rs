@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 /// An access to an idle device.
 #[derive(Clone, Debug)]
-enum Op {
+pub(super) enum Op {
     Read(u32),
     Write(u32, u32),
 }
@@ -52,7 +52,7 @@ fn ops(map: &Map) -> impl Strategy<Value = Vec<Op>> + use<> {
     prop::collection::vec(op, 1..200)
 }
 
-fn perform(device: &mut dyn Device, op: &Op) -> Result<Option<u32>, String> {
+pub(super) fn perform(device: &mut dyn Device, op: &Op) -> Result<Option<u32>, String> {
     match *op {
         Op::Read(address) => device.read(address).map(Some),
         Op::Write(address, value) => device.write(address, value).map(|()| None),

@@ -39,6 +39,8 @@ struct Target {
     hit: Net,
     /// The access is allowed.
     allowed: Net,
+    /// It is for an idle engine, and this one is not; none if that is never so.
+    blocked: Option<Net>,
     /// What it reads, at the time of the answer.
     q: Option<Net>,
 }
@@ -48,7 +50,8 @@ struct Target {
 /// Besides the request, per register: an input `NAME` (read-only), `NAME_set` (write-one-to-clear), an
 /// output `NAME` (written), `NAME_do` (commands). Per window: `NAME_item`, `NAME_write` and `NAME_d` out,
 /// `NAME_q` in; `module_number` for all of them, if there are several: [`BusOutputs`] has the outputs. `stored` and `fetched` mark the accesses that the
-/// sums count: all but refused ones and those of the sums themselves. `reset_n` clears the registers that a reset clears.
+/// sums count: all but refused ones and those of the sums themselves, `refused_access` those refused because the engine is
+/// not `idle`. `reset_n` clears the registers that a reset clears.
 pub fn register_bus(map: &Map) -> Module {
     let mut b = Build::new("register_bus", "Registers and memory windows behind one request at a time.");
     let [request, write, address, d, strobe] =
@@ -107,7 +110,7 @@ pub fn register_bus(map: &Map) -> Module {
                 wait.push(b.and(&store, &here));
             }
         }
-        targets.push(Target { hit: decoded.hit, allowed: decoded.allowed, q });
+        targets.push(Target { hit: decoded.hit, allowed: decoded.allowed, blocked: decoded.blocked, q });
     }
     for (stage, waits) in stages.into_iter().zip(waits) {
         let take = b.or_all(&waits);
@@ -131,6 +134,12 @@ pub fn register_bus(map: &Map) -> Module {
     let now = b.and(&third, &quick);
     let finish = b.or(&now, &at_last);
     let error = b.not(&good);
+    b.comment("accesses that were refused because the engine is busy");
+    let blocked: Vec<Net> = targets.iter().filter_map(|t| Some(b.and(&t.hit, t.blocked.as_ref()?))).collect();
+    let blocked = b.or_all(&blocked);
+    let blocked = b.and(&blocked, &finish);
+    let blocked = b.state_reg("refused_access_1", &blocked);
+    b.output("refused_access", &blocked);
     b.comment("every access that was not refused, but those of the sums themselves");
     let is_sum: Vec<Net> = map
         .registers

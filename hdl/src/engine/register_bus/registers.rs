@@ -2,15 +2,16 @@
 
 use super::{Access1, Target};
 use crate::circuit::{Build, Net};
-use nendo_model::contract::map::{Access, Register};
+use nendo_model::contract::map::{Access, Availability, Register};
 
 pub(super) fn register_target(b: &mut Build, access: &Access1, register: &Register) -> Target {
     let Register { address, bits, .. } = *register;
     let name = register.name.name();
     let hit = access.at(b, address);
     let hit = b.state_reg(&format!("{name}_hit"), &hit);
-    let chosen = b.and(&hit, &access.act);
+    let mut chosen = b.and(&hit, &access.act);
     let reading = b.not(&access.write);
+    let mut blocked = None;
     let mut allowed = b.constant(1, 1);
     let value = match register.access {
         Access::Constant(value) => {
@@ -22,6 +23,12 @@ pub(super) fn register_target(b: &mut Build, access: &Access1, register: &Regist
             Some(b.input(name, bits))
         }
         Access::ReadWrite => {
+            if register.availability == Availability::Idle {
+                let running = b.not(&access.idle);
+                allowed = b.or(&reading, &access.idle);
+                blocked = Some(b.and(&access.write, &running));
+                chosen = b.and(&chosen, &access.idle);
+            }
             let state = b.state(&format!("{name}_1"), bits);
             let value = state.value().clone();
             let next = written(b, access, &chosen, &value);
@@ -59,7 +66,7 @@ pub(super) fn register_target(b: &mut Build, access: &Access1, register: &Regist
         }
     };
     let q = value.map(|value| b.zero_extend(&value, 32));
-    Target { hit, allowed, q }
+    Target { hit, allowed, blocked, q }
 }
 
 /// A register's value with the written bytes of `d` in it, if it is `chosen`.

@@ -13,6 +13,8 @@ pub(super) struct Decoded {
     pub(super) hit: Net,
     /// It may be accessed so, now.
     pub(super) allowed: Net,
+    /// The window is for an idle engine, and this one is not.
+    pub(super) blocked: Option<Net>,
     /// Which word of the item.
     pub(super) word: Net,
     /// How many words an item has.
@@ -58,9 +60,9 @@ impl Decoded {
         let word = if stride == 1 { b.constant(0, 1) } else { b.slice(&offset, 2, stride.ilog2()) };
         let hit = b.and(&inside, &existing);
         let hit = b.state_reg(&format!("{name}_hit"), &hit);
-        let free = match window.availability {
-            Availability::Idle => access.idle.clone(),
-            Availability::Always => b.constant(1, 1),
+        let (free, blocked) = match window.availability {
+            Availability::Idle => (access.idle.clone(), Some(b.not(&access.idle))),
+            Availability::Always => (b.constant(1, 1), None),
         };
         let reading = b.not(&access.write);
         let writing = b.and(&access.write, &access.full);
@@ -69,7 +71,7 @@ impl Decoded {
             Direction::ReadOnly => reading,
             Direction::WriteOnly => writing,
         };
-        Self { hit, allowed: b.and(&free, &directed), word, words }
+        Self { hit, allowed: b.and(&free, &directed), blocked, word, words }
     }
 
     pub(super) fn is_word(&self, b: &mut Build, number: u32) -> Net {

@@ -15,11 +15,15 @@ impl Map {
         let hash = self.config.hash_text();
         let mut s = format!(
             "/* Register map of the nendo engine, configuration {hash}. Generated; do not edit. */\n\
+             /*\n{}\n */\n\
              #ifndef NENDO_MAP_H\n#define NENDO_MAP_H\n\n#define NENDO_MAP_SIZE 0x{:x}u\n\
              /* From a window in one module to the same in the next. */\n\
              #define NENDO_MODULES {}u\n#define NENDO_MODULE_SPAN 0x{:x}u\n\
              #define NENDO_CONFIG_HASH 0x{hash}ull\n",
-            self.size, self.config.modules, self.module_span,
+            self.rules.map(|rule| format!(" * {rule}")).join("\n"),
+            self.size,
+            self.config.modules,
+            self.module_span,
         );
         self.registers_by_address().into_iter().for_each(|r| register(&mut s, r));
         self.windows.iter().for_each(|w| window(&mut s, w));
@@ -32,9 +36,10 @@ fn register(s: &mut String, r: &Register) {
     let name = upper(r.name.name());
     let _ = writeln!(
         s,
-        "\n/* {} ({}) */\n#define NENDO_{name} 0x{:x}u\n#define NENDO_{name}_BITS {}u",
+        "\n/* {} ({}, {}) */\n#define NENDO_{name} 0x{:x}u\n#define NENDO_{name}_BITS {}u",
         r.doc,
         r.access.short(),
+        r.availability.short(),
         r.address,
         r.bits
     );

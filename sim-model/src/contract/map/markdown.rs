@@ -1,6 +1,6 @@
 //! The map as a page for people.
 
-use super::{Access, Availability, Direction, Map, Register, Window};
+use super::{Access, Direction, Map, Register, Window};
 use crate::contract::words::Field;
 use std::fmt::Write;
 
@@ -22,14 +22,14 @@ impl Map {
     pub fn markdown(&self) -> String {
         let mut s = format!(
             "# Register map, version {}\n\nConfiguration {} ({}, {}, {}). {} bytes, 32-bit words, \
-             byte addresses, of which the lowest two bits are not looked at.\nAnything else, a write to what cannot \
-             be written, and a write of less than a word to a window is answered with an error.\n\n| address | register | bits | access | |\n|---|---|---|---|---|\n",
+             byte addresses.\n\n{}\n\n| address | register | bits | access | when | |\n|---|---|---|---|---|---|\n",
             super::VERSION,
             self.config.hash_text(),
             self.config.profile,
             self.config.inverse,
             self.config.modules_text(),
-            self.size
+            self.size,
+            self.rules.map(|rule| format!("- {rule}")).join("\n"),
         );
         self.registers_by_address().into_iter().for_each(|r| register(&mut s, r));
         let _ = writeln!(
@@ -58,8 +58,9 @@ fn register(s: &mut String, r: &Register) {
         Access::Constant(value) => format!(" Reads {value:#010x}."),
         _ => String::new(),
     };
-    let (name, access) = (r.name.name(), r.access.short());
-    let _ = writeln!(s, "| {:#05x} | {name} | {} | {access} | {}{value} |", r.address, r.bits, r.doc);
+    let (name, access, when) = (r.name.name(), r.access.short(), r.availability.short());
+    let _ =
+        writeln!(s, "| {:#05x} | {name} | {} | {access} | {when} | {}{value} |", r.address, r.bits, r.doc);
 }
 
 fn window(s: &mut String, w: &Window) {
@@ -68,7 +69,7 @@ fn window(s: &mut String, w: &Window) {
         Direction::ReadOnly => "RO",
         Direction::WriteOnly => "WO",
     };
-    let when = if w.availability == Availability::Idle { "idle" } else { "always" };
+    let when = w.availability.short();
     let signed = |f: &Field| if f.signed { ", signed" } else { "" };
     let fields: Vec<String> =
         w.fields.iter().map(|f| format!("{} ({}: {}{})", f.name, f.word, bits(f), signed(f))).collect();

@@ -25,6 +25,23 @@ use serde::{Serialize, Serializer};
 /// What the first word reads: "nend" as ASCII.
 pub const MAGIC: u32 = 0x6e65_6e64;
 
+/// What holds for every access and every run: said by all three texts.
+pub const RULES: [&str; 6] = [
+    "Addresses are in bytes; their lowest two bits are not looked at. An access to anything but what is listed, a \
+     write to what cannot be written, and a write of less than a word to a window or a command are answered with an \
+     error and change nothing.",
+    "What is for an idle engine (when: idle; a register can be read always) is answered with an error while it is \
+     busy, changes nothing, and sets refused.access. So nothing a run depends on changes in it but external forces.",
+    "A start that cannot take a step (particles or slots zero or more than the memories hold, or left zero) sets \
+     refused.start, leaves memories and a halted step as they are, and ends at once as every run does: idle, steps_done \
+     and cycles as at the beginning of a run, interrupt. The slots themselves are not looked at.",
+    "A start or a clear while the engine is busy sets refused.command and does nothing else. A stop while it is idle \
+     does nothing. With a start, clear is not looked at; nor is stop, unless the engine is busy.",
+    "Bits that no field or register has are not looked at when written, above signed fields, too; they read as zero, \
+     but for a signed field alone in its word of a window: it is read with its sign extended to bit 31.",
+    "A flag in a write-one-to-clear register that is set in the clock in which it is cleared stays set.",
+];
+
 /// The map of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Map {
@@ -34,6 +51,8 @@ pub struct Map {
     pub size: u32,
     /// Bytes from one module's window of a memory to the next module's.
     pub module_span: u32,
+    /// [`RULES`], for whoever has the JSON only.
+    pub rules: [&'static str; RULES.len()],
     /// The registers, in the order the circuit is made in.
     #[serde(serialize_with = "sorted")]
     pub registers: Vec<Register>,
@@ -59,7 +78,7 @@ impl Map {
         let module_span = 4 * largest.next_power_of_two();
         let span = module_span * (config.modules as u32).next_power_of_two();
         let (registers, windows) = (registers::registers(config), windows::windows(config, span));
-        Self { config: *config, size: 8 * span, module_span, registers, windows }
+        Self { config: *config, size: 8 * span, module_span, rules: RULES, registers, windows }
     }
 
     /// The registers as people look for them.

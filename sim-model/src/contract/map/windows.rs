@@ -11,11 +11,11 @@ use crate::contract::{
 };
 use serde::Serialize;
 
-/// When a window may be used: `when` in JSON.
+/// When a window may be used, or a register written: `when` in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
-    /// Only while the engine is idle; else an error.
+    /// Only while the engine is idle; else an error, which changes nothing but `refused`.
     Idle,
     /// Always.
     Always,
@@ -56,6 +56,16 @@ pub struct Window {
     pub availability: Availability,
     /// A sentence about it.
     pub doc: &'static str,
+}
+
+impl Availability {
+    /// How tables abbreviate it.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Always => "always",
+        }
+    }
 }
 
 impl Window {

@@ -83,6 +83,7 @@ addressed! {
         ReadSumHigh = "read_sum_high" at 0x8c,
         Interrupt = "interrupt" at 0x90,
         InterruptEnable = "interrupt_enable" at 0x94,
+        Refused = "refused" at 0x98,
     }
 }
 
@@ -106,6 +107,26 @@ impl Reg {
     /// Whether a reset clears it: after a reset no line of the bus may be held. All others keep their contents.
     pub const fn is_reset(self) -> bool {
         matches!(self, Self::Interrupt | Self::InterruptEnable)
+    }
+
+    /// Whether it says what a run does: it can be written only while the engine is idle, so that no run has two of them.
+    pub const fn is_of_run(self) -> bool {
+        use Reg::{
+            ExtensionShift, ForceLimit, Halt, Particles, PositionShift, Slots, StepConstant, Steps,
+            TailClocks,
+        };
+        matches!(
+            self,
+            Steps
+                | Particles
+                | Slots
+                | TailClocks
+                | PositionShift
+                | ExtensionShift
+                | ForceLimit
+                | StepConstant
+                | Halt
+        )
     }
 
     /// Whether it is one of the sums of what went over the bus, which do not count themselves.

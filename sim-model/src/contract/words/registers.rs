@@ -26,6 +26,18 @@ register_words! {
         busy: bool = (0, 1),
         /// Mode of the sequencer.
         mode: Option<Mode> = (1, 3),
+        /// Something is in the register `refused`.
+        refused: bool = (4, 1),
+    }
+
+    /// What was refused since it was last cleared.
+    Refused as RefusedParts {
+        /// A start that could not take a step: particles, slots or left were zero, or more than the memories hold.
+        start: bool = (0, 1),
+        /// A start or a clear while the engine was busy.
+        command: bool = (1, 1),
+        /// An access while the engine was busy to what is for an idle one.
+        access: bool = (2, 1),
     }
 
     /// What an engine was built with.

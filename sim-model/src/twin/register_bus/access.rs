@@ -5,13 +5,14 @@ use crate::contract::{
     map::{Access, Availability, Direction, Reg, Register, Window, WindowName},
     words::{
         Command, Display, ElementDamper, ElementExtension, ElementRate, External, Force, MassTable, Mode,
-        Position, RegisterWord, Slot, Status, Velocity,
+        Position, Refused, RegisterWord, Slot, Status, Velocity,
     },
 };
 
 impl RegisterModel {
-    /// The window an address lies in, with item (counted through all modules) and word.
-    fn find(&self, address: u32) -> Option<(&Window, usize, u32)> {
+    /// The window an address lies in, with item (counted through all modules) and word. One that is for an idle engine
+    /// only is refused to a busy one's user.
+    fn find(&mut self, address: u32) -> Option<(Window, usize, u32)> {
         let span = self.map.module_span;
         let within = |w: &Window, module: u32| {
             let word = address.checked_sub(w.base + module * span)? / 4;
@@ -20,9 +21,18 @@ impl RegisterModel {
         let found = self.map.windows.iter().find_map(|w| {
             let module = address.checked_sub(w.base)? / span;
             let (item, word) = within(w, module).filter(|_| module < w.modules)?;
-            Some((w, item as usize, word))
-        });
-        found.filter(|(window, ..)| window.availability == Availability::Always || self.idle())
+            Some((w.clone(), item as usize, word))
+        })?;
+        self.is_free(found.0.availability).then_some(found)
+    }
+
+    /// Whether what is available then may be used now; that it may not is kept.
+    fn is_free(&mut self, availability: Availability) -> bool {
+        let free = availability == Availability::Always || self.idle();
+        if !free {
+            self.refuse(Refused { access: true, ..Refused::default() });
+        }
+        free
     }
 
     fn register_at(&self, address: u32) -> Option<Register> {
@@ -100,7 +110,7 @@ impl RegisterModel {
             Activity::Running { .. } => Mode::Element,
             Activity::Finishing { .. } => Mode::Finish,
         };
-        Status { busy: !self.idle(), mode: Some(mode) }
+        Status { busy: !self.idle(), mode: Some(mode), refused: self.get(Reg::Refused) != 0 }
     }
 
     fn read_register(&self, register: &Register) -> u32 {
@@ -114,7 +124,7 @@ impl RegisterModel {
 
     /// Whether it was taken.
     fn write_register(&mut self, register: &Register, value: u32) -> bool {
-        let Register { name, bits, access, .. } = *register;
+        let Register { name, bits, access, availability, .. } = *register;
         let mask = u32::MAX >> (32 - bits);
         match access {
             Access::Constant(_) | Access::ReadOnly => return false,
@@ -123,7 +133,13 @@ impl RegisterModel {
                 None => return false,
             },
             Access::WriteOneToClear => drop(self.registers.insert(name, self.get(name) & !value)),
-            Access::ReadWrite => drop(self.registers.insert(name, value & mask)),
+            Access::ReadWrite => {
+                let free = self.is_free(availability);
+                if free {
+                    self.registers.insert(name, value & mask);
+                }
+                return free;
+            }
         }
         true
     }

@@ -14,7 +14,7 @@ use crate::{
 
 impl RegisterModel {
     /// What the slots in use say, if they name particles in use only, and each module moves all it has: the hardware
-    /// would compute with whatever else there is; here there is nothing.
+    /// would compute with whatever else there is; here there is nothing, and the start is refused.
     pub(super) fn load(&self) -> Option<Run> {
         let Config { modules, particles: depth, edges: slots_depth, .. } = self.map.config;
         let (depth, slots_depth) = (depth as usize, slots_depth as usize);

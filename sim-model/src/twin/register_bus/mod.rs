@@ -13,7 +13,7 @@ use crate::{
         image::{ELEMENT_CLASSES, ElementConstants, MASS_CLASSES, Particle},
         map::{Map, Reg},
         numbers::Constant,
-        words::{Command, Slot},
+        words::{Command, Refused, RegisterWord, Slot},
     },
     plan::cycles::Depths,
     twin::engine::Model,
@@ -214,47 +214,66 @@ impl RegisterModel {
         }
         let seen = self.get(Reg::CommandsSeen).wrapping_add(1);
         self.registers.insert(Reg::CommandsSeen, seen);
-        let run = (self.idle() && command.start).then(|| self.load()).flatten();
-        if let Some(run) = run {
-            if self.halfway.is_none() {
-                for register in [Reg::StepsDone, Reg::CyclesLow, Reg::CyclesHigh] {
-                    self.registers.insert(register, 0);
-                }
+        if !self.idle() {
+            if command.start || command.clear {
+                self.refuse(Refused { command: true, ..Refused::default() });
             }
+            if let (true, Activity::Running { left, .. }) = (command.stop, &mut self.activity) {
+                *left = Some(1);
+            }
+        } else if command.start {
+            self.start();
+        } else if command.clear {
+            self.forces.fill([0; 3]);
+            self.halfway = None;
+            self.activity = Activity::Finishing { until: self.clock + self.map.config.particles };
+        }
+    }
+
+    fn start(&mut self) {
+        if self.halfway.is_none() {
+            for register in [Reg::StepsDone, Reg::CyclesLow, Reg::CyclesHigh] {
+                self.registers.insert(register, 0);
+            }
+        }
+        if let Some(run) = self.load() {
             let steps = self.get(Reg::Steps);
             let left = (steps > 0).then_some(steps.wrapping_sub(self.get(Reg::StepsDone)));
             // What is left of a halted step is shorter than a whole one; nobody can tell by how much.
             let step_ends = self.clock + self.cycles_per_step(true);
             self.activity = Activity::Running { run: Box::new(run), step_ends, left };
-        } else if self.idle() && command.clear {
-            self.forces.fill([0; 3]);
-            self.halfway = None;
-            self.activity = Activity::Finishing { until: self.clock + self.map.config.particles };
-        } else if let (true, Activity::Running { left, .. }) = (command.stop, &mut self.activity) {
-            *left = Some(1);
+        } else {
+            self.refuse(Refused { start: true, ..Refused::default() });
+            self.registers.insert(Reg::Interrupt, 1);
         }
+    }
+
+    /// Keeps what was refused.
+    fn refuse(&mut self, what: Refused) {
+        let refused = self.get(Reg::Refused) | what.bits();
+        self.registers.insert(Reg::Refused, refused);
     }
 }
 
 /// An access the engine answers with an error; it changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct RefusedAccess;
 
 impl RegisterModel {
     /// Reads the word at a byte address, of which the lowest two bits are not looked at.
-    pub fn read(&mut self, address: u32) -> Result<u32, Refused> {
+    pub fn read(&mut self, address: u32) -> Result<u32, RefusedAccess> {
         self.advance(ACCESS_CLOCKS);
         let address = address & !3;
-        let value = self.read_word(address).ok_or(Refused)?;
+        let value = self.read_word(address).ok_or(RefusedAccess)?;
         self.sum([Reg::ReadSumLow, Reg::ReadSumHigh], address, value);
         Ok(value)
     }
 
     /// Writes the word at a byte address.
-    pub fn write(&mut self, address: u32, value: u32) -> Result<(), Refused> {
+    pub fn write(&mut self, address: u32, value: u32) -> Result<(), RefusedAccess> {
         self.advance(ACCESS_CLOCKS);
         let address = address & !3;
-        self.write_word(address, value).ok_or(Refused)?;
+        self.write_word(address, value).ok_or(RefusedAccess)?;
         self.sum([Reg::WriteSumLow, Reg::WriteSumHigh], address, value);
         Ok(())
     }
