@@ -68,6 +68,14 @@ fn press(profile: Profile, inverse: Inverse) -> Image {
     Image::new(&Scene::parse(PRESS, "press.toml").unwrap(), profile, inverse).unwrap()
 }
 
+/// Moving by itself: without writes between steps, with forces that last.
+fn pushed() -> Image {
+    let image = press(Profile::Wide, Inverse::Table);
+    let mut particles = image.particles;
+    particles.iter_mut().skip(9).zip(1..).for_each(|(p, k)| p.force = [40 * k, -900 + 70 * k, 25 * k - 300]);
+    Image { particles, events: Vec::new(), ..image }
+}
+
 /// Does the same on the model, on the hardware while it is recorded, and on the recording.
 fn on_every_device<T: PartialEq + Debug>(config: &Config, mut test: impl FnMut(&mut dyn Device) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
@@ -143,8 +151,7 @@ fn live_runs_end_in_the_same_state() {
 /// the particle really was at, and the end is what the model says for that many steps.
 #[test]
 fn display_points_and_forces_while_running() {
-    let image = press(Profile::Wide, Inverse::Table);
-    let image = Image { events: Vec::new(), ..image };
+    let image = pushed();
     let x = image.numbers().x;
     let operands = |m: &Model| -> Vec<[i32; 3]> {
         m.particles().iter().map(|p| p.x.map(|c| x.operand(c.into()) as i32)).collect()

@@ -1,7 +1,7 @@
 //! What a device refuses: starts that cannot run, and what is for an idle engine while it is busy.
 
 use super::{
-    MINIMAL, THREE, on_every_device, press,
+    MINIMAL, THREE, on_every_device, press, pushed,
     registers::{Op, perform},
 };
 use nendo_hdl::sim::verilated::SimOptions;
@@ -13,8 +13,7 @@ use nendo_host::{
 use nendo_model::{
     contract::{
         config::Config,
-        image::Image,
-        map::{Availability, Direction, Map, Reg},
+        map::{Availability, Direction, Map, Reg, Window, WindowName},
         numbers::{Inverse, Profile},
         words::{Command, Refused, RegisterWord, Status},
     },
@@ -27,17 +26,25 @@ const START: Command = Command { start: true, stop: false, clear: false };
 const STOP: Command = Command { start: false, stop: true, clear: false };
 const CLEAR: Command = Command { start: false, stop: false, clear: true };
 
-/// Without the writes that a driver makes between steps.
-fn image() -> Image {
-    Image { events: Vec::new(), ..press(Profile::Wide, Inverse::Table) }
-}
-
 fn get(device: &mut dyn Device, register: Reg) -> u32 {
     device.read(register.address()).unwrap()
 }
 
 fn set(device: &mut dyn Device, register: Reg, value: u32) {
     device.write(register.address(), value).unwrap();
+}
+
+/// The words of the first particles and their sums of forces.
+fn words(device: &mut dyn Device, map: &Map) -> Vec<u32> {
+    let windows =
+        [WindowName::Position, WindowName::Velocity, WindowName::Force].map(|name| map.window(name));
+    let address = |w: &Window| {
+        (0..27)
+            .flat_map(move |item| (0..3).map(move |k| (item, k)))
+            .map(|(i, k)| w.address(i, k))
+            .collect::<Vec<_>>()
+    };
+    windows.iter().flat_map(|w| address(w)).map(|address| device.read(address).unwrap()).collect()
 }
 
 fn refused(device: &mut dyn Device) -> Refused {
@@ -55,12 +62,13 @@ fn a_start_without_particles_slots_or_any_left_was_ignored_in_silence() {
     let image = press(Profile::Wide, Inverse::Table);
     let mut model = Model::new(image.clone(), 1);
     model.advance(8);
+    let map = Map::new(&MINIMAL);
     let [most_particles, most_slots] = [MINIMAL.particles, MINIMAL.edges].map(|most| most as u32);
     let digest = on_every_device(&MINIMAL, |device| {
         let mut engine = BoardEngine::new(Board::open(&mut *device).unwrap(), image.clone(), None).unwrap();
         engine.run(3).unwrap();
         drop(engine);
-        let before = Board::open(&mut *device).unwrap().motion().unwrap();
+        let before = words(device, &map);
         set(device, Reg::Interrupt, 1);
         set(device, Reg::InterruptEnable, 1);
         assert_eq!((get(device, Reg::StepsDone), get(device, Reg::Refused)), (3, 0));
@@ -87,7 +95,7 @@ fn a_start_without_particles_slots_or_any_left_was_ignored_in_silence() {
             assert_eq!(state(device), (false, false));
             set(device, register, right);
         }
-        assert_eq!(Board::open(&mut *device).unwrap().motion().unwrap(), before);
+        assert_eq!(words(device, &map), before);
         let mut engine = BoardEngine::new(Board::open(&mut *device).unwrap(), image.clone(), None).unwrap();
         engine.run(8).unwrap();
         engine.state_digest().unwrap()
@@ -98,28 +106,30 @@ fn a_start_without_particles_slots_or_any_left_was_ignored_in_silence() {
 /// A refused start is no end of a halted step: the next start goes on with it.
 #[test]
 fn a_halted_step_outlives_a_refused_start() {
-    let image = image();
+    let image = pushed();
     let mut model = Model::new(image.clone(), 1);
     model.advance(4);
+    let map = Map::new(&MINIMAL);
     let motion = on_every_device(&MINIMAL, |device| {
-        let mut board = Board::open(&mut *device).unwrap();
+        let mut board = Board::open(device).unwrap();
         board.load(&image).unwrap();
         board.run(3).unwrap();
         board.run_elements().unwrap();
-        drop(board);
-        let forces = Board::open(&mut *device).unwrap().forces().unwrap();
+        assert_ne!(board.forces().unwrap(), [[0; 3]; 27]);
+        let device = board.device();
+        let before = words(device, &map);
         let left = get(device, Reg::TailClocks);
         set(device, Reg::TailClocks, 0);
         set(device, Reg::Command, START.word());
         device.pause(100);
         assert!(refused(device).start && !state(device).0);
-        assert_eq!(Board::open(&mut *device).unwrap().forces().unwrap(), forces);
+        assert_eq!(words(device, &map), before);
         set(device, Reg::TailClocks, left);
         set(device, Reg::Steps, 1);
         set(device, Reg::Command, START.word());
         device.pause(5000);
         assert_eq!(get(device, Reg::StepsDone), 1);
-        let mut board = Board::open(&mut *device).unwrap();
+        board.resync().unwrap();
         board.motion().unwrap().iter().map(|p| (p.x, p.v)).collect::<Vec<_>>()
     });
     assert_eq!(motion, model.particles().iter().map(|p| (p.x, p.v)).collect::<Vec<_>>());
@@ -128,14 +138,14 @@ fn a_halted_step_outlives_a_refused_start() {
 /// Everything a run depends on is refused while it lasts; what is not, is not.
 #[test]
 fn a_run_was_changed_by_writes_while_it_was_busy() {
-    let image = image();
+    let image = pushed();
     let map = Map::new(&MINIMAL);
     let access = Refused { access: true, ..Refused::default() };
     on_every_device(&MINIMAL, |device| {
-        let mut board = Board::open(&mut *device).unwrap();
+        let mut board = Board::open(device).unwrap();
         board.load(&image).unwrap();
         board.start(0).unwrap();
-        drop(board);
+        let device = board.device();
         let mut idle_only = 0;
         for register in &map.registers {
             let name = register.name;
@@ -180,17 +190,17 @@ fn a_run_was_changed_by_writes_while_it_was_busy() {
         let steps = get(device, Reg::StepsDone);
         let mut model = Model::new(image.clone(), 1);
         model.advance(steps.into());
-        let mut board = Board::open(&mut *device).unwrap();
+        board.resync().unwrap();
         // The write to `external` was one of its first word: it stored nothing.
-        let motion: Vec<_> = board.motion().unwrap().iter().skip(1).map(|p| (p.x, p.v)).collect();
-        assert_eq!(motion, model.particles().iter().skip(1).map(|p| (p.x, p.v)).collect::<Vec<_>>());
+        assert_eq!(board.memories().unwrap().particles, model.particles());
+        assert_ne!(model.particles(), image.particles);
     });
 }
 
 /// The driver says what is wrong, whichever way it waits, and goes on when it is mended.
 #[test]
 fn the_driver_tells_what_was_refused() {
-    let image = image();
+    let image = pushed();
     let mut model = Model::new(image.clone(), 1);
     model.advance(3);
     let digest = on_every_device(&MINIMAL, |device| {
@@ -223,7 +233,7 @@ fn the_driver_tells_what_was_refused() {
 /// Whatever a host leaves in the bits that nothing has: above signed fields, between fields, above registers.
 #[test]
 fn bits_that_no_field_has_were_not_described() {
-    let image = image();
+    let image = pushed();
     let mut model = Model::new(image.clone(), 1);
     model.advance(5);
     let seed = sample(any::<u32>(), &mut runner());
@@ -341,7 +351,7 @@ fn random_rounds(
     runner: &mut TestRunner,
 ) {
     let map = Map::new(config);
-    let image = image();
+    let image = pushed();
     Board::open(&mut *hardware).unwrap().load(&image).unwrap();
     Board::open(&mut *model).unwrap().load(&image).unwrap();
     let right = [Reg::Particles, Reg::Slots, Reg::TailClocks].map(|r| (r, get(model, r)));
