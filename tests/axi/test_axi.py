@@ -16,6 +16,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 with open(os.environ["NENDO_MAP"]) as file:
     MAP = json.load(file)
 REGISTERS = MAP["registers"]
+BY_NAME = {r["name"]: r for r in REGISTERS}
 WINDOWS = {w["name"]: w for w in MAP["windows"]}
 SEED = int(os.environ.get("NENDO_SEED") or random.randrange(1 << 32))
 
@@ -166,6 +167,75 @@ async def memories_keep_words_and_refuse_parts_of_them(dut):
     end = window["base"] + 4 * window["items"] * window["stride"]
     if not any(w["base"] == end for w in WINDOWS.values()):
         assert (await master.read(end, 4)).resp == AxiResp.SLVERR
+
+
+def flag(register, field):
+    return sum(((1 << f["bits"]) - 1) << f["low"] for f in BY_NAME[register]["fields"] if f["name"] == field)
+
+
+def command(field):
+    bits = flag("command", field)
+    return (~bits & 0xFFFF) << 16 | bits
+
+
+@cocotb.test()
+async def starts_that_cannot_run_end_at_once(dut):
+    """What a driver's author looks at: idle, a flag, no step, and the interrupt he waits for."""
+    rng = random.Random(f"{SEED} starts")
+    master = await start(dut, rng, 0.3)
+    at = {name: r["address"] for name, r in BY_NAME.items()}
+    await master.write_dword(at["interrupt_enable"], 1)
+    most = {"particles": MAP["config"]["particles"], "slots": MAP["config"]["edges"], "left": 1}
+    for name in most:
+        for wrong in [0, most[name] + 1] if name != "left" else [0]:
+            for other in most:
+                await master.write_dword(at[other], rng.randrange(1, most[other] + 1))
+            await master.write_dword(at[name], wrong)
+            assert dut.irq.value == 0
+            await master.write_dword(at["command"], command("start"))
+            await ClockCycles(dut.clock, 10)
+            assert dut.irq.value == 1, f"{name} = {wrong}"
+            assert await master.read_dword(at["status"]) == flag("status", "refused")
+            assert await master.read_dword(at["refused"]) == flag("refused", "start")
+            assert await master.read_dword(at["steps_done"]) == 0
+            await master.write_dword(at["refused"], flag("refused", "start"))
+            await master.write_dword(at["interrupt"], 1)
+            assert await master.read_dword(at["status"]) == 0
+
+
+@cocotb.test()
+async def what_is_for_an_idle_engine_is_refused_while_busy(dut):
+    rng = random.Random(f"{SEED} busy")
+    master = await start(dut, rng, 0.0)
+    at = {name: r["address"] for name, r in BY_NAME.items()}
+    kept = {}
+    for register in REGISTERS:
+        if register["access"]["kind"] == "read-write" and register["name"] != "interrupt_enable":
+            kept[register["name"]] = rng.getrandbits(register["bits"])
+            await master.write_dword(register["address"], kept[register["name"]])
+    # Writes: what memories hold at power-on is unknown, to this simulator, too.
+    names = [*kept, *WINDOWS]
+    rng.shuffle(names)
+    for name in names:
+        # Clearing takes a clock per particle.
+        await master.write_dword(at["command"], command("clear"))
+        thing = WINDOWS.get(name) or BY_NAME[name]
+        address, data = thing.get("base", thing.get("address")), rng.randbytes(4)
+        response = await master.write(address, data)
+        refused = thing["when"] == "idle"
+        read_only = thing.get("way") == "read-only"
+        assert response.resp == (AxiResp.SLVERR if refused or read_only else AxiResp.OKAY), name
+        if name in kept and not refused:
+            kept[name] = int.from_bytes(data, "little") & ((1 << thing["bits"]) - 1)
+        assert await master.read_dword(at["refused"]) == (flag("refused", "access") if refused else 0), name
+        await master.write_dword(at["command"], command("start"))
+        assert await master.read_dword(at["refused"]) & flag("refused", "command")
+        assert await master.read_dword(at["status"]) & flag("status", "busy")
+        await ClockCycles(dut.clock, MAP["config"]["particles"] + 100)
+        await master.write_dword(at["refused"], 0xFFFFFFFF)
+        assert await master.read_dword(at["status"]) == 0
+    for name, value in kept.items():
+        assert await master.read_dword(at[name]) == value, name
 
 
 @cocotb.test()

@@ -81,6 +81,7 @@ fn in_markdown(row: &[String], of: &str, f: &Value) {
 #[test]
 fn three_texts_one_map() {
     let (header, json, [markdown, fields]) = (header(), json(), markdown());
+    let (c, page) = (file(".h"), file(".md"));
     let mut fields = fields.iter();
     let registers = json["registers"].as_array().unwrap();
     let windows = json["windows"].as_array().unwrap();
@@ -106,7 +107,7 @@ fn three_texts_one_map() {
         assert_eq!(row(name)[3], kind, "{name}");
         let when = r["when"].as_str().unwrap();
         assert_eq!(row(name)[4], when, "{name}");
-        assert!(file(".h").contains(&format!("({kind}, {when}) */\n#define NENDO_{upper} ")), "{name}");
+        assert!(c.contains(&format!("({kind}, {when}) */\n#define NENDO_{upper} ")), "{name}");
         names += 2;
         if let Some(value) = r["access"]["value"].as_u64() {
             assert_eq!(header[&format!("{upper}_VALUE")], value, "{name}");
@@ -150,14 +151,14 @@ fn three_texts_one_map() {
     let rules = json["rules"].as_array().unwrap();
     assert!(rules.len() > 3);
     for rule in rules.iter().map(|rule| rule.as_str().unwrap()) {
-        assert!(file(".h").contains(&format!("\n * {rule}\n")), "{rule}");
-        assert!(file(".md").contains(&format!("\n- {rule}\n")), "{rule}");
+        assert!(c.contains(&format!("\n * {rule}\n")), "{rule}");
+        assert!(page.contains(&format!("\n- {rule}\n")), "{rule}");
     }
     // The size, the modules and the hash are left: the header has nothing that the others lack.
     assert_eq!(header.len(), names + 4);
     let modules = [&json["config"]["modules"], &json["module_span"]].map(|n| n.as_u64().unwrap());
     assert_eq!([header["MODULES"], header["MODULE_SPAN"]], modules);
-    assert!(file(".md").contains(&format!("in module m is {:#x} m further", modules[1])));
+    assert!(page.contains(&format!("in module m is {:#x} m further", modules[1])));
     assert_eq!((header["MAP_SIZE"], header["CONFIG_HASH"]), (json["size"].as_u64().unwrap(), CONFIG.hash()));
 }
 

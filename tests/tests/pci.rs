@@ -2,7 +2,7 @@
 
 use nendo_hdl::sim::verilated::SimOptions;
 use nendo_host::{
-    board::{Board, Completion},
+    board::{Board, BoardError, Completion},
     device::{Device, DeviceError, Waited, pci_sim::PciSim, rtl::Rtl},
     engine::{BoardEngine, Engine},
     selftest::selftest,
@@ -85,6 +85,21 @@ fn completion_and_upload_in_bus_clocks() {
 }
 
 /// What the engine refuses over AXI4-Lite, it refuses over PCI: reads by a target abort, posted writes by SERR#.
+/// A write that is refused was posted: the bus does not tell who wrote it, the sums and the engine do.
+#[test]
+fn a_posted_write_to_a_busy_engine_is_no_damaged_link() {
+    let image = Image::new(&Scene::open("box:2x2x2").unwrap(), Profile::Wide, Inverse::Table).unwrap();
+    let mut board = Board::open(PciSim::new(&CONFIG, SimOptions::default()).unwrap()).unwrap();
+    assert!(matches!(board.run(1), Err(BoardError::NothingLoaded { .. })));
+    board.load(&image).unwrap();
+    board.start(0).unwrap();
+    for error in [board.start(3).unwrap_err(), board.motion().unwrap_err()] {
+        assert!(matches!(error, BoardError::InUse { .. }), "{error}");
+    }
+    assert!(board.stop().unwrap() > 0);
+    board.run(2).unwrap();
+}
+
 #[test]
 fn refusals_are_the_same() {
     let mut card = PciSim::new(&CONFIG, SimOptions::default()).unwrap();
