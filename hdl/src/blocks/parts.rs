@@ -75,10 +75,12 @@ mod tests {
     fn status() -> Module {
         let mut b = Build::new("status", "A status, apart and together.");
         let word = b.pipe_input("word", Status::WIDTH);
-        let StatusParts { busy, mode } = Status::LAYOUT.map(in_register(&mut b, &word));
-        let again = register(&mut b, Status::LAYOUT.into_array(), &[busy.clone(), mode.clone()]);
+        let StatusParts { busy, mode, refused } = Status::LAYOUT.map(in_register(&mut b, &word));
+        let again =
+            register(&mut b, Status::LAYOUT.into_array(), &[busy.clone(), mode.clone(), refused.clone()]);
         b.output("busy", &busy);
         b.output("mode", &mode);
+        b.output("refused", &refused);
         b.output("again", &again);
         b.finish()
     }
@@ -109,12 +111,12 @@ mod tests {
 
     #[test]
     fn registers_come_apart_and_together() {
-        let words: Vec<Vec<i64>> = (0..16).map(|word| vec![word]).collect();
+        let words: Vec<Vec<i64>> = (0..32).map(|word| vec![word]).collect();
         for (word, found) in (0..).zip(run_pipeline(&status(), &[], &words)) {
-            let [busy, mode, again] = found[..] else { panic!("{found:?}") };
-            let kept = [busy, mode].into_iter().zip(Status::FIELDS).map(|(n, f)| f.keep(n));
+            let [busy, mode, refused, again] = found[..] else { panic!("{found:?}") };
+            let kept = [busy, mode, refused].into_iter().zip(Status::FIELDS).map(|(n, f)| f.keep(n));
             assert_eq!(kept.collect::<Vec<_>>(), unpack(Status::FIELDS, &[word]));
-            assert_eq!(again & 15, i64::from(word));
+            assert_eq!(again & 31, i64::from(word));
         }
     }
 

@@ -278,6 +278,41 @@ mod tests {
         }
     }
 
+    /// All counts around zero and around what there is room for.
+    #[test]
+    fn starts_without_work_or_room_are_refused() {
+        let mut sim = Sim::new(&circuit(), SimOptions::default()).unwrap();
+        for name in ["start", "stop", "clear", "halt", "reset_n"] {
+            sim.set(name, (name == "reset_n").into());
+        }
+        for particles in [0, 1, 15, 16, 17, 31] {
+            for (slots, left) in [0, 1, 31, 32, 33, 63].into_iter().flat_map(|s| [0, 1, 16].map(|l| (s, l))) {
+                for (name, value) in
+                    [("steps", 1), ("slots", slots), ("left", left), ("particles", particles)]
+                {
+                    sim.set(name, value);
+                }
+                sim.tick(4);
+                assert_eq!(sim.get("refused_start"), 0);
+                sim.set("start", 1);
+                sim.settle();
+                let sound = (1..=16).contains(&particles) && (1..=32).contains(&slots) && left > 0;
+                assert_eq!(sim.get("refused_start") == 0, sound, "{particles} {slots} {left}");
+                assert_eq!(sim.get("refused_command"), 0);
+                sim.tick(1);
+                assert_eq!(sim.get("idle") == 0, sound);
+                // Once more: too late, or refused again.
+                assert_eq!(
+                    [sim.get("refused_command"), sim.get("refused_start")],
+                    [sound, !sound].map(u128::from)
+                );
+                sim.set("start", 0);
+                sim.tick(200);
+                assert_eq!((sim.get("idle"), sim.get("steps_done")), (1, sound.into()));
+            }
+        }
+    }
+
     #[test]
     fn it_synthesises() {
         synthesise(&circuit(), "synth_xilinx -family xc2v -flatten -ise");
