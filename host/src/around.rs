@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion};
 use nendo_model::{
-    force::contact::wall::{Boundary, Shape},
+    force::contact::{shape::Shape, wall::Boundary},
     mesh::Vec3,
     scene::{Holding, Scene},
 };

@@ -10,7 +10,7 @@ use nendo_model::{
     engine::cpu::Cpu,
     force::{
         Forces,
-        contact::wall::{Boundary, Shape},
+        contact::{shape::Shape, wall::Boundary},
     },
     mesh::Vec3,
     scene::Scene,

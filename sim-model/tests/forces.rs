@@ -8,12 +8,7 @@ use nendo_model::{
     },
     force::{
         Acting,
-        contact::{
-            Contacts,
-            law::Contact,
-            pairs::Pairs,
-            wall::{Boundary, Shape},
-        },
+        contact::{Contacts, law::Contact, pairs::Pairs, shape::Shape, wall::Boundary},
         link::{Link, Links},
         real::{Real, Vector, vector},
         topology::{Preserve, Topology},

@@ -169,6 +169,8 @@ fn a_moved_box_has_the_extents_it_is_given() {
         [[measure]]\nname = \"volume\"\nof = \"volume\"\nat = 0\n\
         [[measure]]\nname = \"round\"\nof = \"axis-ratio\"\naxis = \"y\"\nat = 0\n\
         [[measure]]\nname = \"gap\"\nof = \"distance\"\non = [0]\nto = { line = [2, 8] }\nat = 0\n\
+        [[measure]]\nname = \"thick\"\nof = \"distance\"\non = { face = \"z-min\" }\nto = { face = \"z-max\" }\naxis = \"z\"\n\
+        [[measure]]\nname = \"askew\"\nof = \"distance\"\non = { face = \"z-max\" }\nto = [0]\naxis = [0, 0, -2]\n\
         [[measure]]\nname = \"turned\"\nof = \"inverted\"\n";
     let scene = Scene::parse(text, "box.toml").unwrap();
     let found = run(&scene, Kind::F64);
@@ -182,6 +184,8 @@ fn a_moved_box_has_the_extents_it_is_given() {
     };
     near("mean-height", 3.0);
     near("lid", 4.0);
+    near("thick", 4.0);
+    near("askew", 4.0);
     near("volume", 8.0);
     near("round", 1.0);
     near("gap", 2.0);

@@ -13,7 +13,8 @@ use nendo_model::{
         contact::{
             force::{ContactForce, Partner},
             law::Contact,
-            wall::{Boundary, Hand, Shape, Wall},
+            shape::Shape,
+            wall::{Boundary, Hand, Wall},
         },
         real::{Real, Vector, vector},
     },

@@ -2,6 +2,7 @@
 //!
 //! - [`force`]: the force of one contact, as it is reported;
 //! - [`law`]: the penalty and the time-integrated penalty, and kinetic friction, as functions of numbers;
+//! - [`shape`]: the form of a boundary, distance and direction out;
 //! - [`wall`]: rigid boundaries: floors, conveyors, rollers, bars, balls, also moving;
 //! - `surface`: faces and edges under boundaries that are smaller than the pitch;
 //! - [`pairs`]: surfaces with each other, corner and face, edge and edge, in the plane corner and edge;
@@ -13,6 +14,7 @@ pub mod grid;
 pub mod law;
 pub mod pairs;
 mod read;
+pub mod shape;
 mod surface;
 pub mod wall;
 

@@ -1,10 +1,6 @@
 //! The tables `[contact]` and `[[boundaries]]` of scene files.
 
-use super::{
-    Contacts,
-    law::Contact,
-    wall::{Boundary, Shape},
-};
+use super::{Contacts, law::Contact, shape::Shape, wall::Boundary};
 use crate::{
     force::{Object, need_elements},
     mesh::Vec3,

@@ -18,7 +18,7 @@ use super::{
     closest::closest,
     force::{ContactForce, Partner},
     law::Contact,
-    wall::Shape,
+    shape::Shape,
 };
 use crate::{
     force::{

@@ -42,7 +42,8 @@ pub enum Quantity {
     Displacement(Vec<u32>),
     /// Their velocity, on average, in m/s.
     Velocity(Vec<u32>),
-    /// From the middle of some particles to that of others, or to the line through two, in metres.
+    /// From the middle of some particles to that of others, or to the line through two, in metres; how far along the axis
+    /// if there is one.
     Distance {
         /// These.
         from: Vec<u32>,

@@ -70,7 +70,8 @@ fn read(t: &Table<'_>, scene: &Scene) -> Result<Measure, SceneError> {
     }
     let quantity = quantity(t, scene)?;
     let axis = t.optional("axis", axis)?;
-    if axis.is_some() && !quantity.is_vector() && !matches!(quantity, Quantity::AxisRatio(_)) {
+    let directed = matches!(quantity, Quantity::AxisRatio(_) | Quantity::Distance { .. });
+    if axis.is_some() && !quantity.is_vector() && !directed {
         return Err(t.need("axis")?.error(format!("`axis` does not go with {}", quantity.name())));
     }
     let when = when(t, &quantity)?;

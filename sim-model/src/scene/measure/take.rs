@@ -143,14 +143,15 @@ impl<'a> Measuring<'a> {
             Quantity::Velocity(list) => vector(at(list, v)),
             Quantity::Distance { from, to } => {
                 let from = at(from, x);
-                number(match to {
-                    Target::Middle(list) => (at(list, x) - from).norm(),
+                let way = match to {
+                    Target::Middle(list) => at(list, x) - from,
                     Target::Line(ends) => {
                         let [a, b] = ends.map(|p| x[p as usize]);
                         let share = ((from - a).dot(&(b - a)) / (b - a).norm_squared()).clamp(0.0, 1.0);
-                        (a + (b - a) * share - from).norm()
+                        a + (b - a) * share - from
                     }
-                })
+                };
+                number(axis.map_or_else(|| way.norm(), |axis| way.dot(axis)))
             }
             Quantity::Extent(list) => {
                 let points = || list.iter().map(|&p| x[p as usize]);
