@@ -75,6 +75,33 @@ fn gen_writes_everything() {
     assert_eq!(map["config"]["particles"], 4096);
 }
 
+/// The top of every target is in the files that are named, with the bus that its top says.
+#[test]
+fn gen_writes_what_stands_around_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in nendo_hdl::target::Target::all() {
+        let out = folder.path().join(&target.name);
+        let report = ok(&["gen", "--target", &target.name, "-o", out.to_str().unwrap()]);
+        let text = |name: &Value| std::fs::read_to_string(out.join(name.as_str().unwrap())).unwrap();
+        let verilog: String = report["verilog"].as_array().unwrap().iter().map(text).collect();
+        let module = format!("module {}", report["top"].as_str().unwrap());
+        let heads = verilog.match_indices(&module).filter(|(at, _)| {
+            verilog[at + module.len()..].starts_with(|c: char| !(c.is_alphanumeric() || c == '_'))
+        });
+        assert_eq!(heads.count(), 1, "{}: {module}", target.name);
+        let bus = match target.top {
+            nendo_hdl::target::Top::Axi => "module nendo_engine",
+            nendo_hdl::target::Top::Serial => "module nendo_serial_board",
+            nendo_hdl::target::Top::Pci => "module nendo_pci_board",
+        };
+        assert!(verilog.contains(bus), "{} has no {bus}", target.name);
+        let files: Vec<String> = report["files"].as_array().unwrap().iter().map(text).collect();
+        assert!(files.contains(&target.file(&target.constraints).unwrap().into_owned()), "{}", target.name);
+    }
+    let (code, report) = json(&["gen", "--target", "none", "-o", folder.path().to_str().unwrap()]);
+    assert!(code == 2 && report["error"].as_str().unwrap().contains("none"), "{report}");
+}
+
 #[test]
 fn waveforms_are_written_and_only_where_there_are_signals() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,13 +3,18 @@
 use super::{
     CommandError, Console,
     options::{HardwareArgs, SceneArg, try_outputs},
+    target,
 };
-use crate::{device::record::Origin, output::write_whole, testbench};
+use crate::{device::record::Origin, output::write_whole, synth::{self, Source}, testbench};
 use anyhow::Context;
-use nendo_hdl::design::{Design, TOP};
+use nendo_hdl::{
+    circuit::delay::ShiftRegisters,
+    design::{Design, TOP},
+    target::Target,
+};
 use nendo_model::{contract::image::Image, plan::loaded::Loaded, scene::Scene, text::count};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -17,6 +22,7 @@ use std::path::PathBuf;
   nendo gen --modules 4 -o out/four                       four such modules
   nendo gen --profile paper-2005 --for block16 -o out/block16
   nendo gen --for single --testbench -o out/bench         with a testbench for Icarus and Verilator
+  nendo gen --target ecp5-85k -o out/board                 with the board around the engine (serial line, PCI), and its pins
   nendo gen --clock-mhz 125 -o out/fast                   the register clock_khz tells it, nendo_engine.sdc asks for it")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -30,6 +36,10 @@ pub(super) struct Args {
     /// Memories just large enough for this scene
     #[arg(long = "for", value_name = "SCENE", conflicts_with_all = ["particles", "edges"])]
     scene: Option<String>,
+    /// Also write what stands around the engine on this target (`nendo synth --list`, or a folder of your own): its top, the
+    /// bus (serial line or PCI) and the constraints, as `nendo synth` gives them to the tools
+    #[arg(long, value_name = "T")]
+    target: Option<String>,
     /// The clock the engine will have, 0.001 to 1000 MHz: read in its register clock_khz, asked for in nendo_engine.sdc, and
     /// the testbench's [default: not known; the testbench's is 100]
     #[arg(long, value_name = "MHZ", value_parser = clock_khz)]
@@ -64,12 +74,27 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     };
     config.clock_khz = args.clock_mhz.unwrap_or(0);
     try_outputs(Some(&args.out), None)?;
-    let design = Design::new(&config);
-    let mut files = design.files();
+    let board = args.target.as_deref().map(target::open).transpose()?;
+    let style = board.as_ref().map_or(ShiftRegisters::Inferred, Target::shift_registers);
+    let design = Design::with(&config, style);
+    let (mut files, source) = match &board {
+        Some(target) => {
+            let (mut files, source) =
+                synth::texts(target, target.flow, &config, &design).map_err(CommandError::input)?;
+            let constraints = target.file(&target.constraints).map_err(CommandError::input)?;
+            let name = Path::new(&target.constraints).file_name().unwrap_or_default();
+            files.push((name.to_string_lossy().into_owned(), constraints.into_owned()));
+            (files, source)
+        }
+        None => (design.files(), Source { files: vec![format!("{TOP}.v")], top: TOP.to_owned() }),
+    };
     if let Some(khz) = args.clock_mhz {
         files.push((format!("{TOP}.sdc"), constraint(khz)));
     }
     let mut text = format!("configuration {}: {profile}, {inverse}, {}", config.hash_text(), config.modules_text());
+    if let Some(target) = &board {
+        text += &format!("\nfor {}: top {} of {}", target.name, source.top, source.files.join(", "));
+    }
     let mut bench = Value::Null;
     if let Some((scene, mut loaded)) = run.take().filter(|_| args.testbench) {
         loaded.config = config;
@@ -93,6 +118,9 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         "folder": args.out,
         "config_hash": config.hash_text(),
         "clock_khz": args.clock_mhz,
+        "target": board.map(|target| target.name),
+        "top": source.top,
+        "verilog": source.files,
         "testbench": bench,
         "manifest": design.manifest(),
     }))

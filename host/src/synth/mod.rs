@@ -30,11 +30,11 @@ use nendo_model::contract::{
     config::Config,
     numbers::{Inverse, Profile},
 };
-use source::Source;
 use stages::Stages;
 use std::path::{Path, PathBuf};
 
 pub use report::{Share, Simulated, SynthReport};
+pub use source::{Source, texts};
 pub use stages::Stage;
 pub use timing::{Routed, Step};
 

@@ -8,9 +8,9 @@ use nendo_hdl::{
 };
 use nendo_model::contract::{config::Config, map::Map};
 
-/// The Verilog of a job.
-pub(super) struct Source {
-    /// Files in the job's folder.
+/// What tools are to read.
+pub struct Source {
+    /// Verilog files, in order.
     pub files: Vec<String>,
     /// The outermost module.
     pub top: String,
@@ -19,7 +19,20 @@ pub(super) struct Source {
 /// Writes the design's files.
 pub(super) fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
     let Job { target, config, folder, .. } = job;
-    let design = Design::with(config, target.shift_registers());
+    let (texts, source) = texts(target, job.flow, config, &Design::with(config, target.shift_registers()))?;
+    for (name, content) in texts {
+        write(&folder.join(name), content.as_bytes())?;
+    }
+    Ok(source)
+}
+
+/// All texts of a design on a target, by file name, and what a flow's tools are to read of them.
+pub fn texts(
+    target: &Target,
+    flow: Flow,
+    config: &Config,
+    design: &Design,
+) -> Result<(Vec<(String, String)>, Source), TargetError> {
     let mut texts = design.files();
     let mut top = design::TOP.to_owned();
     let mut files = vec![format!("{top}.v")];
@@ -29,17 +42,14 @@ pub(super) fn generate(job: &Job<'_>) -> Result<Source, SynthError> {
         texts.push((format!("{generated}.v"), text));
     }
     // Only the vendor's tool has the vendor's cores.
-    let known = |board: &&Board| !board.vendor || job.flow == Flow::Vivado;
+    let known = |board: &&Board| !board.vendor || flow == Flow::Vivado;
     if let Some(board) = target.board.as_ref().filter(known) {
         let file = format!("{}.v", target.name);
         texts.push((file.clone(), surroundings(target, board, config)?));
         files.push(file);
         top.clone_from(&board.top);
     }
-    for (name, content) in texts {
-        write(&folder.join(name), content.as_bytes())?;
-    }
-    Ok(Source { files, top })
+    Ok((texts, Source { files, top }))
 }
 
 /// The board's Verilog in one file, which every tool reads without further options: macros in front, then the sources.
