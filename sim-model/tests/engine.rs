@@ -77,6 +77,17 @@ proptest! {
         prop_assert_eq!(one.overflow(), other.overflow());
     }
 
+    /// An edge without length has an exponent of nothing, which debug builds would not subtract from.
+    #[test]
+    fn ends_at_one_place_stopped_debug_builds(mut image in testing::images()) {
+        for k in 0..image.edges.len() {
+            let [start, end] = [image.edges[k].start, image.edges[k].end].map(|p| p as usize);
+            image.particles[end].x = image.particles[start].x;
+        }
+        (image.profile, image.inverse) = (Profile::Wide, Inverse::Table);
+        prop_assert_eq!(after(Model::new(image.clone(), 1), 1), after(Model::new(image, 2), 1));
+    }
+
     /// Running in pieces is running at once, events included.
     #[test]
     fn pieces_make_the_whole(image in testing::images(), cut in 0u64..10) {

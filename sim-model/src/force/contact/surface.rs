@@ -34,7 +34,7 @@ use std::{cmp::Ordering, collections::HashMap, slice::Iter};
 /// Rounds until the nearest point is taken as found, and until shares are looked at more closely.
 const ROUNDS: usize = 12;
 /// How much stiffer than one contact those of a boundary are to the particles they share: rods press on many corners at
-/// once (measured: 2.6 times; more only where the edge of a bar rubs over a corner).
+/// once (measured: 2.6 times; for moments more, on the edges of strong dents and where the edge of a bar rubs over a corner).
 pub(super) fn stiffening(shape: &Shape<f64>, object: &Object<'_>) -> f64 {
     let small = || Surface::<f64>::new(object).is_some_and(|surface| surface.is_coarse_for(shape));
     if !matches!(shape, Shape::Ball { .. }) && small() { 3.0 } else { 1.0 }

@@ -128,7 +128,7 @@ pub(super) fn elements(
         let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
         argument[l] = (mantissa >> (34 - odd)) as u32;
         // 2^(7 - q) with q = (exponent - 1023) / 2
-        let q_biased = (exponent - odd + 1) >> 1; // q + 512
+        let q_biased = (exponent + 1 - odd) >> 1; // q + 512
         scale[l] = f64::from_bits((1023 + 7 + 512 - q_biased) << 52);
     }
     let (mut base, mut slope, mut step) = (zero, zero, zero);
