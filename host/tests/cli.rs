@@ -260,7 +260,7 @@ fn estimates() {
         (Some(33), Some(19), &true.into())
     );
     assert!(number(&one, "cycles_per_step") <= 1.04 * 3672.0);
-    let block = ok(&["estimate", "block16", "--target", "xc2v6000"]);
+    let block = ok(&["estimate", "block16", "--target", "xc2v6000", "--modules", "1"]);
     assert_eq!((block["brams"].as_u64(), &block["fits"]), (Some(141), &true.into()));
     let four = ok(&["estimate", "block16", "--modules", "4"]);
     assert_eq!(
@@ -269,6 +269,17 @@ fn estimates() {
     );
     assert!(number(&four, "of_ideal") <= 1.15 && number(&four["largest"], "modules") == 4.0, "{four}");
     assert!(number(&block, "steps_per_s") > 1000.0);
+    // A target and no number of modules: the fastest number. Three would need memories of 2048 particles each.
+    let fastest = ok(&["estimate", "block16", "--target", "xc2v6000"]);
+    assert_eq!((&fastest["modules"], &fastest["room_for"]), (&4.into(), &serde_json::json!([1, 2, 4])));
+    assert_eq!((&fastest["cycles_per_step"], &four["room_for"]), (&four["cycles_per_step"], &Value::Null));
+    for (scene, said) in [
+        ("block16", "room for 3 numbers of modules from 1 to 4 with this scene: 4 are the fastest"),
+        ("box:32x32x32", "one is shown"),
+    ] {
+        let out = nendo(&["estimate", scene, "--target", "xc2v6000"]);
+        assert!(stdout(&out).contains(said), "{}", stdout(&out));
+    }
     let large = ok(&["estimate", "box:32x32x32"]);
     assert_eq!(large["fits"], false);
     assert_eq!(ok(&["estimate", "--profile", "paper-2005"])["multipliers"], 25);

@@ -269,3 +269,21 @@ fn a_replay_does_not_invent_answers() {
     std::fs::write(&file, [0xff; 10]).unwrap();
     assert!(Replay::new(&file).is_err());
 }
+
+/// Sums do not depend on who computes what: any number of modules, primes among them, has the model's digest, and takes the
+/// clocks that were planned.
+#[test]
+fn any_number_of_modules_has_the_models_digest() {
+    let scene = Scene::open("cube9").unwrap();
+    let image = Image::new(&scene, Profile::Wide, Inverse::Table).unwrap();
+    let mut model = Model::new(image.clone(), 2);
+    model.advance(20);
+    for modules in [3, 5, 7, 12, 100, 101] {
+        let board = Board::open(ModelDevice::new(&Config { modules, ..MINIMAL }, 2)).unwrap();
+        let mut engine = BoardEngine::new(board, image.clone(), None).unwrap();
+        engine.run(20).unwrap();
+        assert_eq!(engine.state_digest().unwrap(), model.state_digest(), "{modules} modules");
+        let planned = engine.board().schedule().cycles_per_step();
+        assert_eq!(engine.cycles_per_step(), Some(planned), "{modules} modules");
+    }
+}

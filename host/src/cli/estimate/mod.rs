@@ -1,5 +1,6 @@
 //! `nendo estimate`: hardware and rate without running a tool.
 
+mod fastest;
 mod rate;
 
 use super::{
@@ -9,6 +10,7 @@ use super::{
 };
 use crate::progress;
 use anyhow::anyhow;
+use fastest::{Fastest, fastest};
 use nendo_hdl::{
     resources::{Memory, Multipliers, flip_flops, luts},
     target::{Clock, NotTimed, RoutedClock, Target},
@@ -30,7 +32,8 @@ fn examples() -> String {
         "Examples:
   nendo estimate cube9                       on the papers' own card
   nendo estimate block16 --modules 4         four modules of it
-  nendo estimate {large:<27} and as many modules as there is room for
+  nendo estimate {large:<27} and the fastest number of modules there is room for
+  nendo estimate block16 {large:<19} the fastest number of modules for a scene
   nendo estimate --target path/to/folder     your own board (docs/synthesis.md)
   nendo estimate --rate 1000                 the largest box at 1 kHz: of the CPU engines, run here, and of every target
   nendo estimate --rate 10000 --target acorn --sweep    the same for one target and every number of modules
@@ -172,14 +175,15 @@ fn has_room(target: &Target, config: &Config) -> bool {
         && below(flip_flops(config, target), target.flip_flops)
 }
 
-/// The most modules with minimal memories that a target has room for, if there is room for one.
-fn most_modules(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, CommandError> {
+/// The fastest engine that a target has room for, on the largest box of the most modules with minimal memories; none if
+/// there is no room for one module.
+fn fastest_at_most(target: &Target, hardware: &HardwareArgs) -> Result<Option<Estimate>, CommandError> {
     let one = Config { modules: 1, ..hardware.standard()? };
     let fits = |&modules: &u64| has_room(target, &Config { modules, ..one });
     let Some(modules) = (1..=Config::MAX_MODULES).rev().find(fits) else { return Ok(None) };
-    let config = Config { modules, ..one };
-    let (scene, plan) = largest_box(&config)?;
-    Ok(Some(Estimate::new(target, &config, &scene, &plan)))
+    let (scene, _) = largest_box(&Config { modules, ..one })?;
+    let found = fastest(target, hardware, &scene)?;
+    Ok(found.map(|found| Estimate::new(target, &found.loaded.config, &scene, &found.loaded.plan)))
 }
 
 /// The fastest of the CPU engines of a kind in the benchmark: edges per second, threads and size.
@@ -201,12 +205,27 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
     }
     let target = target::open(args.target.as_deref().unwrap_or("xc2v6000"))?;
     let (profile, inverse) = (args.hardware.profile(), args.hardware.inverse());
+    // Which of the numbers that there is room for is the fastest, where no number was asked for.
+    let mut room_for = None;
     let (config, scene, plan) = match &args.scene {
         Some(name) => {
             let scene = SceneArg { scene: name.clone() }.open()?;
-            let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
-            let Loaded { config, plan, .. } =
-                Loaded::new(image, args.hardware.modules()).map_err(CommandError::input)?;
+            let found = match (&args.target, args.hardware.asked_modules()) {
+                (Some(_), None) => progress::during("planning every number of modules there is room for", || {
+                    fastest(&target, &args.hardware, &scene)
+                })?,
+                _ => None,
+            };
+            let Loaded { config, plan, .. } = match found {
+                Some(Fastest { loaded, room_for: all }) => {
+                    room_for = Some(all);
+                    loaded
+                }
+                None => {
+                    let image = Image::new(&scene, profile, inverse).map_err(CommandError::input)?;
+                    Loaded::new(image, args.hardware.modules()).map_err(CommandError::input)?
+                }
+            };
             (config, scene, plan)
         }
         None => {
@@ -246,14 +265,25 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         estimate.clock_mhz,
         if estimate.fits { "fits" } else { "does not fit" },
     ));
+    if args.scene.is_some() && args.target.is_some() && args.hardware.asked_modules().is_none() {
+        console.answer(match room_for.as_deref() {
+            Some(all @ [first, .., last]) => format!(
+                "room for {} numbers of modules from {first} to {last} with this scene: {} are the fastest",
+                all.len(),
+                config.modules
+            ),
+            Some([only]) => format!("room for {} with this scene", count(*only, "module")),
+            _ => "room for no number of modules with this scene: one is shown".to_owned(),
+        });
+    }
     let largest = progress::during("planning the most modules there is room for", || {
-        most_modules(&target, &args.hardware)
+        fastest_at_most(&target, &args.hardware)
     })?;
     let bench: Value = serde_json::from_str(BENCH).unwrap_or_default();
     let processor = bench["processor"].as_str().unwrap_or("unknown");
     if let Some(largest) = &largest {
         console.answer(format!(
-            "room for {} ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
+            "fastest with {} ({:.0} % of the tables and flip-flops at most): {} block memories, {} multipliers;\n\
              {} in {} cycles, {:.3} of the ideal: {:.3e} edges/s at {} MHz: {}",
             count(largest.modules, "module"),
             100.0 * FULL,
@@ -282,6 +312,7 @@ pub(super) fn main(args: &Args, console: Console) -> Result<Value, CommandError>
         ("profile", json!(profile)),
         ("inverse", json!(inverse)),
         ("routed_clock", json!(target.routed_clock(config.modules))),
+        ("room_for", json!(room_for)),
         ("largest", json!(largest)),
         ("measured", measured_on),
     ] {

@@ -36,6 +36,7 @@ use crate::{
 };
 use edges::place_edges;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How many more edges between two groups one of them may own; which is better depends on the mesh.
 const LEADS: [i64; 2] = [4, 64];
@@ -51,6 +52,16 @@ pub struct Slot {
     pub last: bool,
     /// Whether the next particle is moved.
     pub moves: bool,
+}
+
+/// Plans a mesh's step on so many modules.
+type Planner = fn(&[Vec3], &[[u32; 2]], usize, Depths) -> Schedule;
+
+/// A way to plan a step.
+struct Way {
+    blocks: Arc<Blocks>,
+    sweep: [usize; 3],
+    lead: i64,
 }
 
 /// The plan of a step.
@@ -77,8 +88,8 @@ impl Schedule {
     /// Plans a mesh's step on so many modules: several shapes of blocks, several ways to sweep over them, and the
     /// shortest plan.
     pub fn new(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
-        let blocks = Blocks::all(points, edges, modules);
-        let ways = blocks.iter().flat_map(|blocks| {
+        let ways = Blocks::all(points, edges, modules).into_iter().flat_map(|blocks| {
+            let blocks = Arc::new(blocks);
             let [long, middle, short] = blocks.axes();
             let sweeps = [
                 [long, short, middle],
@@ -88,18 +99,31 @@ impl Schedule {
                 [short, long, middle],
                 [short, middle, long],
             ];
-            sweeps.into_iter().flat_map(move |sweep| LEADS.map(|lead| (blocks, sweep, lead)))
+            sweeps
+                .into_iter()
+                .flat_map(move |sweep| LEADS.map(|lead| Way { blocks: blocks.clone(), sweep, lead }))
         });
         let mut ways: Vec<_> = ways.collect();
         // On one module nothing has to meet, and one way is as good as another.
-        let others = if modules <= 1 || points.len() <= 1 { Vec::new() } else { ways.split_off(1) };
-        let plan = |&(blocks, sweep, lead): &(&Blocks, _, _)| {
-            Self::on(Partition::new(blocks, edges, sweep, lead), edges, depths)
-        };
-        // The first of several that are as short, however threads share the work.
+        ways.truncate(if modules <= 1 { 1 } else { ways.len() });
+        Self::shortest(ways, edges, depths)
+    }
+
+    /// The same in a tenth of the time, and some percent longer: one way to sweep over blocks of each shape.
+    pub fn sketch(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
+        let way = |blocks: Blocks| Way { sweep: blocks.axes(), blocks: Arc::new(blocks), lead: LEADS[0] };
+        let ways = Blocks::all(points, edges, modules).into_iter().map(way).collect();
+        Self::shortest(ways, edges, depths)
+    }
+
+    /// The first of those that are as short, however threads share the work.
+    fn shortest(mut ways: Vec<Way>, edges: &[[u32; 2]], depths: Depths) -> Self {
+        let plan =
+            |way: &Way| Self::on(Partition::new(&way.blocks, edges, way.sweep, way.lead), edges, depths);
         let better = |best: Self, found: Self| {
             if found.cycles_per_step() < best.cycles_per_step() { found } else { best }
         };
+        let others = ways.split_off(1);
         let (first, rest) =
             rayon::join(|| plan(&ways[0]), || others.par_iter().map(plan).reduce_with(better));
         rest.into_iter().fold(first, better)
@@ -125,9 +149,18 @@ impl Schedule {
 
     /// Plans an image's step.
     pub fn of(image: &Image, modules: usize) -> Self {
+        Self::of_image(image, modules, Self::new)
+    }
+
+    /// Plans an image's step in a tenth of the time: see [`Self::sketch`].
+    pub fn sketch_of(image: &Image, modules: usize) -> Self {
+        Self::of_image(image, modules, Self::sketch)
+    }
+
+    fn of_image(image: &Image, modules: usize, plan: Planner) -> Self {
         let points: Vec<Vec3> = image.particles.iter().map(|p| Vec3::from(p.x.map(f64::from))).collect();
         let edges: Vec<[u32; 2]> = image.edges.iter().map(|e| [e.start, e.end]).collect();
-        Self::new(&points, &edges, modules, Depths::of(image.profile, image.inverse, modules as u64))
+        plan(&points, &edges, modules, Depths::of(image.profile, image.inverse, modules as u64))
     }
 
     /// The depths it keeps.
@@ -319,6 +352,33 @@ mod tests {
         assert!(ratio("block16", 1) < 1.02);
         assert!(ratio("block16", 4) < 1.04);
         assert!(ratio("box:32x32x32", 16) < 1.05);
+    }
+
+    /// Clocks of the plans that cut into products alone, slabs where the number of modules is prime: none is longer now.
+    #[test]
+    fn no_plan_is_longer_than_with_products() {
+        for (scene, before) in [
+            ("box:8x8x8", vec![(2, 1350), (4, 719), (8, 405), (16, 242), (32, 152), (64, 99)]),
+            ("cube9", vec![(3, 1369), (7, 652), (100, 100), (101, 101)]),
+            ("block16", vec![(2, 9908), (4, 5031), (8, 2663), (16, 1452), (32, 782), (64, 439), (101, 314)]),
+            (
+                "box:20x20x20",
+                vec![(2, 22427), (4, 11303), (8, 5781), (16, 3124), (32, 1637), (64, 876), (101, 608)],
+            ),
+        ] {
+            let mesh = Scene::open(scene).unwrap().mesh;
+            for (modules, before) in before {
+                let plan = |plan: Planner| plan(&mesh.particles, &mesh.edges, modules, depths(modules));
+                let (plan, sketch) = (plan(Schedule::new), plan(Schedule::sketch));
+                play(&mesh.edges, &plan);
+                let (clocks, sketch) = (plan.cycles_per_step(), sketch.cycles_per_step());
+                assert!(clocks <= before, "{scene}, {modules} modules: {clocks}, {before} before");
+                assert!(
+                    (clocks..clocks + clocks / 5).contains(&sketch),
+                    "{scene}, {modules}: {sketch} {clocks}"
+                );
+            }
+        }
     }
 
     /// What fills no grid is shared nearly as well: a box whose particles are shaken until no layer is left.
