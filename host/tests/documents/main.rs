@@ -91,7 +91,7 @@ const NOT_RUN: [(&str, &str); 17] = [
     ("nendo board run cube9 --device xdma:0 *", "needs a board"),
     ("nendo run cube9 --engine rtl", "30 s of the papers' box, clock by clock: a minute"),
     ("nendo compare cube9 --plot error.svg", "30 s of the papers' box, twice: tests/cli.rs"),
-    ("nendo estimate --target vcu118", "plans a hundred modules: some ten seconds"),
+    ("nendo estimate --target vcu118", "plans a hundred modules: a minute"),
     ("nendo estimate --rate 1000", "runs and plans for a minute: tests/cli.rs"),
     ("nendo bench", "measures for minutes: tests/cpu.rs runs --quick"),
     ("nendo synth --target ecp5-85k", "places and routes"),
