@@ -64,6 +64,17 @@ struct Way {
     lead: i64,
 }
 
+impl Way {
+    /// One way to sweep over some blocks, as good as another.
+    fn sketch(blocks: Blocks) -> Self {
+        Self { sweep: blocks.axes(), blocks: Arc::new(blocks), lead: LEADS[0] }
+    }
+
+    fn plan(&self, edges: &[[u32; 2]], depths: Depths) -> Schedule {
+        Schedule::on(Partition::new(&self.blocks, edges, self.sweep, self.lead), edges, depths)
+    }
+}
+
 /// The plan of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
@@ -85,10 +96,18 @@ impl Schedule {
             .holding(self.particles.into(), self.slots().into())
     }
 
-    /// Plans a mesh's step on so many modules: several shapes of blocks, several ways to sweep over them, and the
-    /// shortest plan.
+    /// Plans a mesh's step on so many modules: products of blocks and, of all other shapes, that with the shortest
+    /// sketch; several ways to sweep over both, and the shortest plan.
     pub fn new(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
-        let ways = Blocks::all(points, edges, modules).into_iter().flat_map(|blocks| {
+        let mut shapes = Blocks::all(points, edges, modules);
+        if shapes.len() > 2 {
+            let others = shapes.split_off(1);
+            let clocks = |blocks: &Blocks| Way::sketch(blocks.clone()).plan(edges, depths).cycles_per_step();
+            let clocks: Vec<u64> = others.par_iter().map(clocks).collect();
+            let best = others.into_iter().zip(clocks).min_by_key(|(_, clocks)| *clocks);
+            shapes.extend(best.map(|(blocks, _)| blocks));
+        }
+        let ways = shapes.into_iter().flat_map(|blocks| {
             let blocks = Arc::new(blocks);
             let [long, middle, short] = blocks.axes();
             let sweeps = [
@@ -111,15 +130,13 @@ impl Schedule {
 
     /// The same in a tenth of the time, and some percent longer: one way to sweep over blocks of each shape.
     pub fn sketch(points: &[Vec3], edges: &[[u32; 2]], modules: usize, depths: Depths) -> Self {
-        let way = |blocks: Blocks| Way { sweep: blocks.axes(), blocks: Arc::new(blocks), lead: LEADS[0] };
-        let ways = Blocks::all(points, edges, modules).into_iter().map(way).collect();
+        let ways = Blocks::all(points, edges, modules).into_iter().map(Way::sketch).collect();
         Self::shortest(ways, edges, depths)
     }
 
     /// The first of those that are as short, however threads share the work.
     fn shortest(mut ways: Vec<Way>, edges: &[[u32; 2]], depths: Depths) -> Self {
-        let plan =
-            |way: &Way| Self::on(Partition::new(&way.blocks, edges, way.sweep, way.lead), edges, depths);
+        let plan = |way: &Way| way.plan(edges, depths);
         let better = |best: Self, found: Self| {
             if found.cycles_per_step() < best.cycles_per_step() { found } else { best }
         };
