@@ -253,7 +253,7 @@ fn scene_info_says_how_large_the_papers_cube_is() {
 /// What a clock leaves out is said by everything that shows it.
 #[test]
 fn an_estimate_by_a_clock_without_multipliers_says_so() {
-    let args = ["estimate", "cube9", "--target", "acorn"];
+    let args = ["estimate", "cube9", "--target", "acorn", "--modules", "1"];
     let report = ok(&args);
     assert_eq!(report["not_timed"], serde_json::json!(["multipliers"]));
     assert_eq!(report["routed_clock"]["not_timed"], serde_json::json!(["multipliers"]));
