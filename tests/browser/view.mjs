@@ -264,8 +264,8 @@ async function shows_what_is_around() {
 
   // The dough has fallen on its belt: it presses downwards, and the number is shown.
   await page.evaluate(() => document.activeElement.blur());
-  for (let k = 0; k < 10; k++) await page.keyboard.press("Shift+S");
-  await until(() => window.nendo.state.step === 1000);
+  for (let k = 0; k < 5; k++) await page.keyboard.press("Shift+S");
+  await until(() => window.nendo.state.step === 500);
   const [words, force] = await page.evaluate(() => [document.querySelector("#forces dd").textContent, window.nendo.state.forces[0]]);
   assert.ok(force[0] === "table" && force[1][2] < 0, JSON.stringify(force));
   const weight = 210 * 0.002 * 9.8;
